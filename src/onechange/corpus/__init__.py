@@ -1,0 +1,39 @@
+"""The family `corpus`: where documents come from. One file per source."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+Split = Literal["every tenth", "contiguous"]
+
+
+class Source(ABC):
+    """Gives raw documents in a fixed order; `onechange.documents.prepare` cleans, cuts and splits them.
+
+    A member's keyword-only settings always include ``characters`` (how much text is wanted; ``None``: all of it) and
+    ``separator`` (the text that follows every document, never empty).
+    """
+
+    version: ClassVar[int] = 1
+    characters: int | None
+    separator: str
+
+    @abstractmethod
+    def documents(self) -> Iterator[str]:
+        """Documents one at a time, uncleaned; read no further than the caller asks.
+
+        Raises `ValueError` or `OSError` with advice where the source cannot be read.
+        """
+
+    def identity(self) -> dict[str, object]:
+        """What, besides the settings, decides the documents: a revision, a file's hash. Never a path."""
+        return {}
+
+    @property
+    def split(self) -> Split:
+        """How the cleaned documents part into training and validation text."""
+        return "every tenth"
+
+    def log_probability(self, document: str) -> float | None:
+        """The exact log-probability of ``document`` in nats, where the source knows it: the entropy floor."""
+        return None

@@ -1,0 +1,49 @@
+"""The family `tokenizer`: text to ids and back. One file per kind."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+
+class Tokenizer(ABC):
+    """Learned once from text, then fixed. Ids are 0 to ``vocabulary_size`` − 1.
+
+    A member's ``__init__`` takes its settings only; `learn` or `restore` makes it usable.
+    """
+
+    version: ClassVar[int] = 1
+    lossless: ClassVar[bool]
+    learn_from: str = "training"
+    """Whose text `learn` is to be given: ``"training"``, or ``"all"`` (labelled in every report as peeking)."""
+
+    @abstractmethod
+    def learn(self, documents: Sequence[str], alphabet: str) -> None:
+        """Learn from ``documents``. ``alphabet``: every distinct character of the whole corpus and its separator,
+        in code-point order; each gets an id whether or not ``documents`` hold it."""
+
+    @property
+    @abstractmethod
+    def vocabulary_size(self) -> int:
+        """How many ids there are."""
+
+    @abstractmethod
+    def encode(self, text: str) -> np.ndarray:
+        """The ids of ``text``: int32, shape [tokens]. A `ValueError` lists characters outside the alphabet and where."""
+
+    @abstractmethod
+    def decode(self, ids: Sequence[int] | np.ndarray) -> str:
+        """The text of ``ids``."""
+
+    @abstractmethod
+    def tokens(self) -> list[str]:
+        """The text of every id."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """What `restore` needs, as JSON values."""
+
+    @abstractmethod
+    def restore(self, state: dict[str, Any]) -> None:
+        """The inverse of `state`; a `ValueError` says what is wrong with a state that is not one."""
