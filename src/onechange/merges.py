@@ -9,8 +9,8 @@ counts anew only where a merge happened. Two facts keep it short:
 - A step goes through the text from left to right, so the places of every pair that it makes are noted in that
   order. That order decides which neighbours merge in a run such as ``aaa``.
 
-It also follows that no two merges make the same text: what is merged within a token's stretch of text depends on
-that text alone, since nothing was ever merged across its ends.
+It also follows that no two merges make the same text: what is merged within a token's stretch of text depends
+on that text alone, since nothing was ever merged across its ends.
 """
 
 import heapq
@@ -87,8 +87,8 @@ def learn(pieces: Mapping[str, int], alphabet: str, number: int) -> list[tuple[s
 def apply(ids: Sequence[int], merged: Mapping[Pair, int]) -> list[int]:
     """The ids of one piece after all merges, in the order in which they were learned.
 
-    ``merged``: the id that each pair becomes; ids rise in the order of learning, so the smallest id that a pair
-    can become is the merge to do next. Takes O(n log n) for a piece of n characters.
+    ``merged``: the id that each pair becomes; ids rise in the order of learning, so the smallest id that a
+    pair can become is the merge to do next. Takes O(n log n) for a piece of n characters.
     """
     ids = [*ids, NOTHING]
     before = list(range(-1, len(ids) - 1))

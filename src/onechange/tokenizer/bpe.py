@@ -1,12 +1,12 @@
 """Frequent neighbours become one token: byte-pair encoding, on characters.
 
 Text is cut into pieces: runs of letters, of digits, of other non-space characters, of whitespace. Every
-character of the alphabet is a token; then, until the vocabulary is full, the pair of tokens that stands side by
-side most often within the pieces becomes a token of its own, among equals the lexicographically greatest. New
-text is cut the same way and the same merges are done in the same order.
+character of the alphabet is a token; then, until the vocabulary is full, the pair of tokens that stands side
+by side most often within the pieces becomes a token of its own, among equals the lexicographically greatest.
+New text is cut the same way and the same merges are done in the same order.
 
-Gage, "A New Algorithm for Data Compression" (1994); Sennrich, Haddow and Birch, "Neural Machine Translation of
-Rare Words with Subword Units" (2016), https://arxiv.org/abs/1508.07909.
+Gage, "A New Algorithm for Data Compression" (1994); Sennrich, Haddow and Birch, "Neural Machine Translation
+of Rare Words with Subword Units" (2016), https://arxiv.org/abs/1508.07909.
 """
 
 import re
@@ -36,7 +36,7 @@ class Bpe(Tokenizer):
     """The alphabet's characters, in code-point order, have the first ids; merges follow in the order learned.
 
     ``vocabulary``: how many tokens to learn. Text in which everything is merged before that ends early:
-    `vocabulary_size` says how many there are, and `remarks` says so in words. ``learn_from``: see `Tokenizer`.
+    `vocabulary_size` says how many there are, `remarks` says it in words. ``learn_from``: see `Tokenizer`.
     """
 
     lossless = True
@@ -131,7 +131,7 @@ class Bpe(Tokenizer):
             if left not in ids or right not in ids:
                 unknown = left if left not in ids else right
                 raise ValueError(
-                    f"merge {number} joins {left!r} and {right!r}, but there is no token {unknown!r} before it"
+                    f"merge {number} joins {left!r} and {right!r}, but no token {unknown!r} comes before it"
                 )
             if left + right in ids:
                 raise ValueError(f"merge {number} makes {left + right!r}, which is a token already")
