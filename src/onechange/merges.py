@@ -59,7 +59,7 @@ def learn(pieces: Mapping[str, int], alphabet: str, number: int) -> list[tuple[s
         tokens.append(tokens[left] + tokens[right])
         merges.append((tokens[left], tokens[right]))
         ties.add(pair)
-        made: dict[Pair, None] = {}
+        made: set[Pair] = set()
         for place in places.pop(pair):
             swallowed = after[place]
             if ids[place] != left or ids[swallowed] != right:
@@ -68,12 +68,12 @@ def learn(pieces: Mapping[str, int], alphabet: str, number: int) -> list[tuple[s
             previous, following = before[place], after[swallowed]
             if ids[previous] != NOTHING:
                 counts[ids[previous], left] -= weight
-                made[ids[previous], new] = None
+                made.add((ids[previous], new))
                 counts[ids[previous], new] += weight
                 places[ids[previous], new].append(previous)
             if ids[following] != NOTHING:
                 counts[right, ids[following]] -= weight
-                made[new, ids[following]] = None
+                made.add((new, ids[following]))
                 counts[new, ids[following]] += weight
                 places[new, ids[following]].append(place)
             ids[place], ids[swallowed] = new, NOTHING
@@ -97,13 +97,13 @@ def apply(ids: Sequence[int], merged: Mapping[Pair, int]) -> list[int]:
     heapq.heapify(heap)
     while heap:
         new, place = heapq.heappop(heap)
-        if ids[place] == NOTHING or merged.get((ids[place], ids[after[place]])) != new:
+        if merged.get((ids[place], ids[after[place]])) != new:
             continue
         swallowed = after[place]
         previous, following = before[place], after[swallowed]
         ids[place], ids[swallowed] = new, NOTHING
         after[place], before[following] = following, place
-        if previous >= 0 and (ids[previous], new) in merged:
+        if (ids[previous], new) in merged:  # before the first place, -1 reads the NOTHING at the end
             heapq.heappush(heap, (merged[ids[previous], new], previous))
         if (new, ids[following]) in merged:
             heapq.heappush(heap, (merged[new, ids[following]], place))
