@@ -1,4 +1,4 @@
-"""The incremental learner and the merging of one piece, against plain versions that look at everything each time."""
+"""The incremental learner and the merging of one piece, against plain versions that do all anew."""
 
 import random
 from collections import Counter
