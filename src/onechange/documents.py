@@ -1,16 +1,16 @@
-"""The prepared corpus: documents cleaned, cut, split into training and validation text, with a fingerprint."""
+"""The prepared corpus: documents cleaned, cut, split into training and validation text, and marked."""
 
 import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from onechange import family
+from onechange import family, prepared
 from onechange.corpus import Source
 from onechange.splitting import shorten, split
 
@@ -44,10 +44,10 @@ def user_cache() -> Path:
 def prepare(resolved: Mapping[str, Any], *, cache: Path | Literal["user"] | None = "user") -> Corpus:
     """The corpus that ``resolved`` (from `onechange.family.resolve`) names.
 
-    Every story is stripped; empty ones and exact duplicates go first; the story that reaches ``characters`` is
-    the last one; then the split. ``cache`` is a folder for what is expensive to fetch or to make: `user_cache`
-    by default, ``None`` for none. Raises `ValueError`, `LookupError` or `OSError` with advice where a person
-    can help.
+    Every story is stripped; empty ones and exact duplicates go first; the story that reaches ``characters``
+    is the last one; then the split. ``cache`` is a folder for what is expensive to fetch or to make, by
+    default `user_cache`; ``None``: none. Raises `ValueError`, `LookupError` or `OSError` with advice where a
+    person can help.
     """
     if not resolved["separator"]:
         raise ValueError('corpus.separator = "": it must not be empty; the default is a blank line, "\\n\\n"')
@@ -55,8 +55,28 @@ def prepare(resolved: Mapping[str, Any], *, cache: Path | Literal["user"] | None
     if characters is not None and characters < 1:
         raise ValueError(f"corpus.characters = {characters}: the least is 1")
     source: Source = family.build("corpus", resolved)
-    source.cache = user_cache() if cache == "user" else cache
-    return _read(source, resolved)
+    source.cache = folder = user_cache() if cache == "user" else cache
+    if folder is None or not source.reproducible:
+        return _read(source, resolved)
+    place = prepared.place(folder, resolved, source.version)
+    content = prepared.load(place)
+    if content is not None and (corpus := _restored(content)) is not None:
+        return corpus
+    corpus = _read(source, resolved)
+    prepared.keep(place, asdict(corpus))
+    return corpus
+
+
+def _restored(content: dict[str, Any]) -> Corpus | None:
+    """What was kept, unless it was damaged since."""
+    try:
+        corpus = Corpus(
+            **{**content, "training": tuple(content["training"]), "validation": tuple(content["validation"])}
+        )
+        intact = corpus.fingerprint == fingerprint(corpus.training, corpus.validation, corpus.separator)
+    except (KeyError, TypeError):
+        return None
+    return corpus if intact else None
 
 
 def _read(source: Source, resolved: Mapping[str, Any]) -> Corpus:
@@ -99,7 +119,9 @@ def _corpus(
     notes: list[str],
 ) -> Corpus:
     if len(kept) == 1 and len(kept[0]) < 2:
-        raise ValueError(f"{_called(resolved)}: its whole text is {kept[0]!r}; a corpus needs two characters at least")
+        raise ValueError(
+            f"{_called(resolved)}: its whole text is {kept[0]!r}; a corpus needs two characters at least"
+        )
     parts = split(kept)
     mark = fingerprint(parts.training, parts.validation, source.separator)
     training_characters = sum(map(len, parts.training))

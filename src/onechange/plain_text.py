@@ -17,6 +17,7 @@ class Changes:
     mark_dropped: bool = False
     line_ends_replaced: int = 0
     separators: int = 0
+    separators_within_lines: int = 0
 
     def notes(self) -> list[str]:
         """One sentence for every kind of change."""
@@ -25,12 +26,23 @@ class Changes:
             notes.append(f"{self.name}: a byte-order mark at the beginning was dropped")
         if self.line_ends_replaced:
             notes.append(f"{self.name}: {self.line_ends_replaced:,} CRLF line ends became LF")
+        if self.separators_within_lines:
+            count = f"{self.separators_within_lines:,}"
+            notes.append(f"{self.name}: {END_OF_STORY} stands within {count} lines: it separates nothing there")
         return notes
 
 
 def blocks(path: Path) -> Iterator[bytes]:
-    """The bytes of a file, a block at a time."""
-    with path.open("rb") as file:
+    """The bytes of a file, a block at a time; an `OSError` says in one line why they cannot be read."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path}: this is a folder, a file is needed")
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise OSError(f"{path}: it cannot be read: {error.strerror}") from error
+    with file:
         while block := file.read(_BLOCK):
             yield block
 
@@ -102,5 +114,6 @@ def stories(pieces: Iterable[str], changes: Changes) -> Iterator[str]:
             yield "\n".join(story)
             story = []
         else:
+            changes.separators_within_lines += END_OF_STORY in line
             story.append(line)
     yield "\n".join(story)

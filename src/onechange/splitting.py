@@ -39,8 +39,9 @@ def split(documents: Sequence[str]) -> Parts:
 def part(text: str) -> tuple[str, str]:
     """One running text as two, about nine to one; only white space at the cut is lost.
 
-    ``text`` is stripped and has at least two characters. The cut is the paragraph's end nearest to nine tenths
-    and within a twentieth of the text's length of it; without one, the nearest line's, sentence's or word's end.
+    ``text`` is stripped and has at least two characters. The cut is the paragraph's end nearest to nine
+    tenths, and no farther from there than a twentieth of the text; without one, the nearest end of a line, a
+    sentence or a word.
     """
     assert len(text) >= 2 and text == text.strip()
     aim = min(max(round(0.9 * len(text)), 1), len(text) - 1)

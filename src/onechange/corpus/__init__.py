@@ -9,14 +9,14 @@ from typing import ClassVar
 class Source(ABC):
     """Gives raw documents in a fixed order; `onechange.documents.prepare` cleans, cuts and splits them.
 
-    A member's keyword-only settings always include ``characters`` (how much text is wanted; ``None``: all of it)
-    and ``separator`` (the text that follows every document, never empty).
+    A member's keyword-only settings always include ``characters`` (how much text is wanted; ``None``: all of
+    it) and ``separator`` (the text that follows every document, never empty).
     """
 
     version: ClassVar[int] = 1
 
     reproducible: ClassVar[bool] = False
-    """True where settings and `version` alone decide every document: a generator. `prepare` keeps what it made."""
+    """True where settings and `version` alone decide every document: a generator. `prepare` keeps it."""
 
     characters: int | None
     separator: str
