@@ -20,7 +20,7 @@ RANGE = 1 << 21
 ATTEMPTS = 3
 """Requests in a row that bring no byte before giving up."""
 WAIT = 0.5
-"""Seconds before the second attempt; doubled for each one more."""
+"""Seconds before a further attempt; doubled by each that brings nothing."""
 _PASSING = {408, 429, 500, 502, 503, 504}
 
 
@@ -101,10 +101,10 @@ def _download(url: str, offset: int, expected: int | None):
                 if transfer.offset == before and not transfer.ended:
                     raise _Answer(503, "it answered with nothing")
             except _network_errors() as error:
-                fruitless = 1 if transfer.offset > before else fruitless + 1
+                fruitless = 0 if transfer.offset > before else fruitless + 1
                 if fruitless == ATTEMPTS or not _may_pass(error):
                     raise HubError(_reason(url, transfer.offset, error)) from error
-                time.sleep(WAIT * 2 ** (fruitless - 1))
+                time.sleep(WAIT * 2**fruitless)
 
 
 class _Transfer:
@@ -168,7 +168,7 @@ class _Answer(OSError):
 
 
 def _network_errors() -> tuple[type[Exception], ...]:
-    # The client's version decides which http library raises; its own error has that one's and OSError as bases.
+    # Which http library raises depends on the client's version; the client's own error is one of both kinds.
     from huggingface_hub.errors import HfHubHTTPError
 
     return cast(tuple[type[Exception], ...], HfHubHTTPError.__bases__)

@@ -28,7 +28,7 @@ class Changes:
             notes.append(f"{self.name}: {self.line_ends_replaced:,} CRLF line ends became LF")
         if self.separators_within_lines:
             count = f"{self.separators_within_lines:,}"
-            notes.append(f"{self.name}: {END_OF_STORY} stands within {count} lines: it separates nothing there")
+            notes.append(f"{self.name}: {END_OF_STORY} within {count} lines separates nothing")
         return notes
 
 

@@ -1,5 +1,6 @@
 """SOURCE, the word that a command takes for a corpus: ``storyworld``, ``tinystories:PATH``, ``file:PATH``."""
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -40,4 +41,4 @@ def allowed() -> list[str]:
 
 
 def _optional(default: Any) -> bool:
-    return default is None or isinstance(default, str)
+    return default is not inspect.Parameter.empty
