@@ -79,10 +79,11 @@ def read(file: HubFile, cache: Path | None, expected: int | None = None) -> Iter
         yield block
     # Two processes may do this at once: the bytes at an offset are the same whoever writes them, and each
     # starts within what is there, so that the file is a beginning of the whole at every instant.
-    with beginning.open("r+b", buffering=0) as kept, closing(_download(file.url, offset, expected)) as chunks:
+    with beginning.open("r+b") as kept, closing(_download(file.url, offset, expected)) as chunks:
         kept.seek(offset)
         for chunk in chunks:
             kept.write(chunk)
+            kept.flush()
             yield chunk
     with suppress(FileNotFoundError):  # another process was first
         beginning.replace(whole)
@@ -142,6 +143,10 @@ class _Transfer:
                 self.offset += len(wanted)
                 if wanted:
                     yield wanted
+            if skip:
+                raise _Answer(
+                    response.status_code, f"it answered with fewer than the {before:,} bytes read before"
+                )
             if size is not None:
                 self.ended = self.offset >= size
             else:

@@ -37,7 +37,9 @@ class Hub(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Answer)
         self.body = BODY
+        self.kind = "binary/octet-stream"
         self.ranges = True
+        self.shift = 0
         self.plan: list[int | str] = []
         """What to do with the next requests: break off after so many bytes, or answer with this status."""
         self.asked: list[str] = []
@@ -73,6 +75,7 @@ class Answer(BaseHTTPRequestHandler):
 
     def answer_range(self, body: bytes, stop: int | None) -> None:
         first, last = map(int, self.headers["range"].removeprefix("bytes=").split("-"))
+        first += self.server.shift if isinstance(self.server, Hub) else 0
         if first >= len(body):
             self.answer(416, b"", content_range=f"bytes */{len(body)}")
         else:
@@ -81,7 +84,8 @@ class Answer(BaseHTTPRequestHandler):
 
     def answer(self, status: int, body: bytes, stop: int | None = None, **headers: str) -> None:
         self.send_response(status)
-        for name, value in {**headers, "content-length": str(len(body))}.items():
+        kind = self.server.kind if isinstance(self.server, Hub) else ""
+        for name, value in {**headers, "content-length": str(len(body)), "content-type": kind}.items():
             self.send_header(name.replace("_", "-"), value)
         self.end_headers()
         self.wfile.write(body[:stop])
@@ -189,6 +193,23 @@ def test_a_run_that_gave_up_is_taken_up_where_it_stopped(hub: Hub, tmp_path: Pat
     assert hub.asked[0] == "bytes=40000-105535"
 
 
+def test_two_readers_may_share_a_cache(hub: Hub, tmp_path: Path) -> None:
+    slow = hub_stream.read(HUB_FILE, tmp_path)
+    fast = hub_stream.read(HUB_FILE, tmp_path)
+    begun = next(slow) + next(fast)[:0] + next(slow)
+    assert b"".join(hub_stream.read(HUB_FILE, tmp_path)) == BODY
+    assert begun + b"".join(slow) == BODY
+    fast.close()
+    assert kept(tmp_path) == BODY
+
+
+def test_a_web_page_is_not_stories(hub: Hub, tmp_path: Path) -> None:
+    hub.kind = "text/html; charset=utf-8"
+    with pytest.raises(ConnectionError, match="it answered with a web page"):
+        tinystories(tmp_path)
+    assert kept(tmp_path) == b""
+
+
 def test_without_a_cache_nothing_is_kept(hub: Hub) -> None:
     assert in_order(tinystories(None)) == expected_stories(100_000)
 
@@ -240,8 +261,13 @@ def test_a_server_that_answers_with_other_bytes(hub: Hub, tmp_path: Path) -> Non
     with pytest.raises(ConnectionError):
         tinystories(tmp_path)
     hub.body = BODY[:30_000]
-    with pytest.raises(ConnectionError, match="416"):
+    for hub.ranges, said in ((True, "416"), (False, "fewer than the 40,000 bytes")):
+        with pytest.raises(ConnectionError, match=said):
+            tinystories(tmp_path)
+    hub.body, hub.ranges, hub.shift = BODY, True, 1
+    with pytest.raises(ConnectionError, match="asked for bytes from 40000 on, it answered with bytes 40001-"):
         tinystories(tmp_path)
+    assert kept(tmp_path) == BODY[:40_000]
 
 
 def test_no_network(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,6 +313,14 @@ def test_the_hub_clients_own_endpoint_setting(hub: Hub, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["documents"] == len(expected_stories(100_000))
     assert BODY.startswith(kept(tmp_path / "onechange"))
     assert done.stderr == "", "no progress bar where standard error is not a terminal"
+
+
+def test_an_endpoint_set_after_the_client_was_imported(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    point_at("http://127.0.0.1:9", monkeypatch)
+    monkeypatch.setenv("HF_ENDPOINT", hub.address)
+    assert in_order(tinystories(tmp_path)) == expected_stories(100_000)
 
 
 def test_text_without_separator_lines_is_not_this_format(tmp_path: Path) -> None:
