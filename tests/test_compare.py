@@ -15,7 +15,7 @@ def scores(nats, characters=None) -> Scores:
 
 
 def test_ratio_of_sums_by_hand():
-    # R = 9/6; residuals (2 − 1.5·1, 7 − 1.5·5) / 3 = (1/6, −1/6); s² = 1/18; variance of R = 1/36; t(1) = 12.706.
+    # R = 9/6; residuals (2 − 1.5·1, 7 − 1.5·5) / 3 = ±1/6; s² = 1/18; variance of R = 1/36; t(1) = 12.706.
     value, low, high = interval_over_stories(np.array([2.0, 7.0]), np.array([1, 5]))
     assert value == 1.5
     assert low == pytest.approx(1.5 - 12.7062047 / 6) and high == pytest.approx(1.5 + 12.7062047 / 6)
@@ -81,6 +81,8 @@ def test_too_few_seeds_are_not_judged_however_clear_the_text(seeds):
     found = difference([scores([10.0, 10.1, 10.2])] * seeds, [scores([20.0, 20.1, 20.3])] * seeds)
     assert found.high is not None and found.high < 0
     assert (found.verdict, found.interval) == ("one seed: not judged", "text")
+    alone = stats.ttest_1samp([-1.0, -1.0, -1.01], 0).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((alone.low, alone.high))
 
 
 def test_one_story_and_one_seed_say_nothing():
@@ -127,8 +129,8 @@ def test_scores_that_are_none(nats, characters):
 def test_the_interval_covers_what_it_promises(over_seeds, over_text):
     """2,000 simulated studies with a true difference of −0.03: the interval holds it in at least 95% of them.
 
-    Text and seeds are drawn anew in each. The degrees of freedom are those of the seeds alone, so the interval errs
-    on the safe side where the text dominates.
+    Text and seeds are drawn anew in each. The degrees of freedom are those of the seeds alone, so the interval
+    errs on the safe side where the text dominates.
     """
     rng, truth, covered = np.random.default_rng(0), -0.03, 0
     for _ in range(2000):

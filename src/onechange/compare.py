@@ -1,10 +1,10 @@
 """What may be said about a change: a difference in nats per character, its interval, a verdict.
 
-A figure is a ratio of sums over the validation stories, R = Σ nats / Σ characters, so the longer story weighs
-more. Its variance over stories is linearised: with e_j = (nats_j − R · characters_j) / mean(characters), the
-variance of R is s²(e) / N (Cochran, Sampling Techniques, 3rd ed., 1977, section 2.11). Two arms are compared seed
-by seed and story by story, which takes away what makes a story hard for both. With n ≥ 3 seeds the interval of
-the difference is
+A figure is a ratio of sums over the validation stories, R = Σ nats / Σ characters, so the longer story
+weighs more. Its variance over stories is linearised: with e_j = (nats_j − R · characters_j) /
+mean(characters), the variance of R is s²(e) / N (Cochran, Sampling Techniques, 3rd ed., 1977, section
+2.11). Two arms are compared seed by seed and story by story, which takes away what makes a story hard for
+both. With n ≥ 3 seeds the interval of the difference is
 
     mean ± t(n − 1) · sqrt(s²_seeds / n + s²_stories / N)
 
@@ -58,8 +58,8 @@ class Level:
 class Difference:
     """Arm minus parent in nats per character, the mean over seeds: negative is better.
 
-    ``interval`` says what ``low`` and ``high`` (95%) allow for. A validation text of a single story shows nothing of
-    how the figure varies with the text: then it is ``seeds`` or, below three seeds, ``nothing``, both None.
+    ``interval`` says what ``low`` and ``high`` (95%) allow for. A validation text of a single story shows nothing
+    of how the figure varies with the text: then it is ``seeds`` or, below three seeds, ``nothing``, both None.
     """
 
     nats_per_character_difference: float
@@ -73,7 +73,7 @@ class Difference:
 def interval_over_stories(
     nats: Float[np.ndarray, " stories"], characters: Int[np.ndarray, " stories"]
 ) -> tuple[float, float | None, float | None]:
-    """Nats per character of one run and its 95% interval over text, t(N − 1); from one story there is none."""
+    """Nats per character of one run and its 95% interval over text, t(N − 1); one story has none."""
     mean, low, high, _ = _interval([Scores(nats, characters)])
     return mean, low, high
 
