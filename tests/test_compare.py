@@ -129,8 +129,8 @@ def test_scores_that_are_none(nats, characters):
 def test_the_interval_covers_what_it_promises(over_seeds, over_text):
     """2,000 simulated studies with a true difference of −0.03: the interval holds it in at least 95% of them.
 
-    Text and seeds are drawn anew in each. The degrees of freedom are those of the seeds alone, so the interval
-    errs on the safe side where the text dominates.
+    Text and seeds are drawn anew in each. The degrees of freedom are those of the seeds alone, so the
+    interval errs on the safe side where the text dominates.
     """
     rng, truth, covered = np.random.default_rng(0), -0.03, 0
     for _ in range(2000):

@@ -58,8 +58,9 @@ class Level:
 class Difference:
     """Arm minus parent in nats per character, the mean over seeds: negative is better.
 
-    ``interval`` says what ``low`` and ``high`` (95%) allow for. A validation text of a single story shows nothing
-    of how the figure varies with the text: then it is ``seeds`` or, below three seeds, ``nothing``, both None.
+    ``interval`` says what ``low`` and ``high`` (95%) allow for. A validation text of a single story shows
+    nothing of how the figure varies with the text: then it is ``seeds``, or below three seeds ``nothing`` and
+    both are None.
     """
 
     nats_per_character_difference: float
