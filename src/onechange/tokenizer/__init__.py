@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 
 
@@ -40,6 +41,10 @@ class Tokenizer(ABC):
     def tokens(self) -> list[str]:
         """The text of every id."""
 
+    def remarks(self) -> list[str]:
+        """What a reader of results should be told about this tokenizer, one sentence each."""
+        return []
+
     @abstractmethod
     def state(self) -> dict[str, Any]:
         """What `restore` needs, as JSON values."""
@@ -47,3 +52,17 @@ class Tokenizer(ABC):
     @abstractmethod
     def restore(self, state: dict[str, Any]) -> None:
         """The inverse of `state`; a `ValueError` says what is wrong with a state that is not one."""
+
+
+def state_values(state: object, **kinds: Any) -> list[Any]:
+    """The values of a `Tokenizer.state` that must hold the keys of ``kinds`` and no other, each of its kind."""
+    if not isinstance(state, dict) or set(state) != set(kinds):
+        found = ", ".join(map(repr, state)) if isinstance(state, dict) else type(state).__name__
+        raise ValueError(f"the state must hold {', '.join(map(repr, kinds))}, not {found or 'nothing'}")
+    values = []
+    for key, kind in kinds.items():
+        try:
+            values.append(msgspec.convert(state[key], kind))
+        except msgspec.ValidationError as error:
+            raise ValueError(f"the state's {key!r}: {error}") from None
+    return values

@@ -1,0 +1,234 @@
+"""What every tokenizer must do. Members are found, not listed.
+
+The test file of each member, `tests/tokenizer/test_<member>.py`, holds ``turns``: for each of its settings a
+value and another that makes a difference.
+"""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import onechange
+from onechange import family, tokenizer_file
+from onechange.tokenizer import Tokenizer
+
+MEMBERS = family.members("tokenizer")
+TRAINING = [
+    "The cat sat.",
+    "there, there -- 1223 cats",
+    "aaa aaaa",
+    "abababa_ab",
+    "cafe\u0301 café 中中",
+    "",
+] * 3
+VALIDATION = ["old coat", "is not here!", "blah blah blah blah"]
+UNSEEN = "\t\nXYZ9²½éİßا\u200b\u2028😀𐐀"
+ALPHABET = "".join(sorted(set("".join([*TRAINING, *VALIDATION, UNSEEN]))))
+
+
+def turns(name: str) -> dict[str, tuple[Any, Any]]:
+    path = Path(__file__).parents[1] / "tokenizer" / f"test_{name}.py"
+    spec = importlib.util.spec_from_file_location(f"turns_of_{name}", path)
+    assert spec is not None and spec.loader is not None, f"{path} is missing"
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.turns
+
+
+def resolved(name: str, **other: Any) -> dict[str, Any]:
+    first = {setting: value for setting, (value, _) in turns(name).items()}
+    return family.resolve("tokenizer", {"name": name, **first, **other})
+
+
+def learned(settings: dict[str, Any], documents: list[str] | None = None) -> Tokenizer:
+    tokenizer: Tokenizer = family.build("tokenizer", settings)
+    assert tokenizer.learn_from in ("training", "all")
+    if documents is None:
+        documents = TRAINING + (VALIDATION if tokenizer.learn_from == "all" else [])
+    tokenizer.learn(documents, ALPHABET)
+    return tokenizer
+
+
+def behaviour(tokenizer: Tokenizer) -> list[Any]:
+    return [
+        tokenizer.tokens(),
+        *(tokenizer.encode(text).tolist() for text in [*TRAINING, *VALIDATION, ALPHABET]),
+    ]
+
+
+@pytest.fixture(params=MEMBERS, scope="module")
+def name(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def tokenizer(name: str) -> Tokenizer:
+    return learned(resolved(name))
+
+
+def test_there_are_members():
+    assert {"bpe", "character"} <= set(MEMBERS)
+
+
+@given(text=st.text(alphabet=ALPHABET))
+def test_decoding_undoes_encoding(tokenizer: Tokenizer, text: str):
+    assert type(tokenizer).lossless in (True, False)
+    if tokenizer.lossless:
+        assert tokenizer.decode(tokenizer.encode(text)) == text
+        assert tokenizer.decode(tokenizer.encode(text).tolist()) == text
+
+
+@given(text=st.text(alphabet=ALPHABET))
+def test_ids_are_int32_in_one_row_within_the_vocabulary(tokenizer: Tokenizer, text: str):
+    ids = tokenizer.encode(text)
+    assert (ids.dtype, ids.ndim) == (np.dtype(np.int32), 1)
+    assert len(ids) == 0 or (ids.min() >= 0 and ids.max() < tokenizer.vocabulary_size)
+    assert (len(ids) == 0) == (text == "")
+
+
+@given(text=st.text(alphabet=ALPHABET))
+def test_the_texts_of_the_ids_are_the_text(tokenizer: Tokenizer, text: str):
+    tokens = tokenizer.tokens()
+    assert len(tokens) == tokenizer.vocabulary_size
+    ids = tokenizer.encode(text)
+    assert "".join(tokens[number] for number in ids) == tokenizer.decode(ids)
+
+
+def test_tokens_differ_and_are_not_empty(tokenizer: Tokenizer):
+    tokens = tokenizer.tokens()
+    assert len(set(tokens)) == len(tokens)
+    assert "" not in tokens
+
+
+def test_every_character_of_the_alphabet_can_be_written(tokenizer: Tokenizer):
+    for character in ALPHABET:
+        assert tokenizer.decode(tokenizer.encode(character)) == character
+
+
+def test_nothing_encodes_to_nothing(tokenizer: Tokenizer):
+    assert tokenizer.encode("").shape == (0,)
+    assert tokenizer.decode([]) == ""
+
+
+def test_a_character_outside_the_alphabet_is_named_with_its_place(tokenizer: Tokenizer):
+    with pytest.raises(
+        ValueError, match=r"^2 characters outside .*'Q' \(U\+0051\) at 4, 'ж' \(U\+0436\) at 7"
+    ):
+        tokenizer.encode("the Qatжc")
+
+
+@pytest.mark.parametrize("wrong", [-1, "one beyond"])
+def test_an_id_that_is_none_is_named(tokenizer: Tokenizer, wrong: Any):
+    number = tokenizer.vocabulary_size if wrong == "one beyond" else wrong
+    with pytest.raises(ValueError, match=rf"the id {number}: ids are 0 to {tokenizer.vocabulary_size - 1}"):
+        tokenizer.decode([0, number])
+
+
+def test_the_state_survives_json(name: str, tokenizer: Tokenizer):
+    restored: Tokenizer = family.build("tokenizer", resolved(name))
+    restored.restore(json.loads(json.dumps(tokenizer.state())))
+    assert behaviour(restored) == behaviour(tokenizer)
+    assert restored.state() == tokenizer.state()
+    assert restored.remarks() == tokenizer.remarks()
+
+
+def test_the_file_gives_the_same_tokenizer_and_settings(name: str, tokenizer: Tokenizer, tmp_path: Path):
+    tokenizer_file.save(tokenizer, resolved(name), tmp_path / "tokenizer.json")
+    loaded = tokenizer_file.load(tmp_path / "tokenizer.json")
+    assert type(loaded) is type(tokenizer)
+    assert behaviour(loaded) == behaviour(tokenizer)
+    assert loaded.learn_from == tokenizer.learn_from
+
+
+def test_a_state_that_is_none_is_an_error(name: str, tokenizer: Tokenizer):
+    state = tokenizer.state()
+    wrong: list[Any] = [
+        {},
+        [],
+        {**state, "surplus": 1},
+        {**state, "alphabet": "ba"},
+        {**state, "alphabet": 3},
+    ]
+    wrong += [{key: value for key, value in state.items() if key != missing} for missing in state]
+    wrong += [{**state, key: None} for key in state]
+    for bad in wrong:
+        with pytest.raises(ValueError):
+            family.build("tokenizer", resolved(name)).restore(bad)
+
+
+def test_the_order_of_documents_does_not_matter(name: str):
+    documents = TRAINING + VALIDATION
+    assert behaviour(learned(resolved(name), documents)) == behaviour(
+        learned(resolved(name), documents[::-1])
+    )
+
+
+def test_learning_anew_forgets(name: str, tokenizer: Tokenizer):
+    again = learned(resolved(name), ["blah blah lo lo lost"])
+    behaviour(again)
+    again.learn(TRAINING, ALPHABET)
+    assert behaviour(again) == behaviour(tokenizer)
+
+
+def test_what_was_encoded_before_does_not_matter(name: str, tokenizer: Tokenizer):
+    texts = [*TRAINING, *VALIDATION]
+    forwards, backwards = learned(resolved(name)), learned(resolved(name))
+    first = [forwards.encode(text).tolist() for text in texts]
+    last = [backwards.encode(text).tolist() for text in reversed(texts)]
+    assert first == last[::-1]
+
+
+def test_what_was_returned_may_be_changed(name: str, tokenizer: Tokenizer):
+    spoiled = learned(resolved(name))
+    spoiled.encode("there")[:] = 0
+    spoiled.tokens().clear()
+    spoiled.state().clear()
+    assert behaviour(spoiled) == behaviour(tokenizer)
+
+
+def test_python_s_hash_seed_does_not_matter(name: str):
+    script = (
+        "import json, sys; from onechange import family\n"
+        "settings, documents, alphabet = json.load(sys.stdin)\n"
+        "tokenizer = family.build('tokenizer', settings); tokenizer.learn(documents, alphabet)\n"
+        "print(json.dumps([tokenizer.state(), [tokenizer.encode(text).tolist() for text in documents]]))"
+    )
+    given = json.dumps([resolved(name), TRAINING, ALPHABET])
+    source = str(Path(onechange.__file__).parents[1])
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            input=given,
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": source},
+        ).stdout
+        for seed in ("0", "1", "2")
+    }
+    assert len(found) == 1
+
+
+def test_every_setting_turns_something(name: str):
+    assert turns(name).keys() == family.defaults("tokenizer", name).keys()
+    for setting, (value, other) in turns(name).items():
+        assert resolved(name)[setting] == value
+        assert behaviour(learned(resolved(name))) != behaviour(learned(resolved(name, **{setting: other})))
+
+
+def test_the_defaults_learn_too(name: str):
+    assert learned(family.resolve("tokenizer", name)).vocabulary_size >= len(ALPHABET)
+
+
+def test_nothing_can_be_encoded_before_learning(name: str):
+    with pytest.raises(AssertionError):
+        family.build("tokenizer", resolved(name)).encode("the")
