@@ -142,7 +142,10 @@ def test_log_probability_is_summed_over_validation(prepared) -> None:
     texts = [f"story number {number}" for number in range(40)]
     corpus = prepared(texts, Known)
     assert corpus.validation_log_probability == -0.5 * sum(map(len, texts[9::10]))
+    validation = sum(map(len, texts[9::10]))
+    assert corpus.entropy_floor == 0.5 * validation / (validation + 4 * len("\n\n"))
     assert prepared(texts).validation_log_probability is None
+    assert prepared(texts).entropy_floor is None
     assert prepared(texts[:1], Known).validation_log_probability is None, (
         "a part of a story has no probability"
     )
@@ -163,8 +166,10 @@ class TestKept:
         assert prepared(TWELVE, Known, tmp_path, characters=64).facts["documents"] == 10
         monkeypatch.setattr(Known, "version", 2)
         assert prepared(TWELVE[:11], Known, tmp_path).facts["documents"] == 11
+        monkeypatch.setattr(Known, "identity", lambda source: {"words": "others"})
+        assert prepared(TWELVE[:10], Known, tmp_path).facts["documents"] == 10
 
-    @pytest.mark.parametrize("damage", ["cut short", "other text", "no object", "empty", "a key gone"])
+    @pytest.mark.parametrize("damage", ["cut short", "other text", "another mark", "empty", "no text"])
     def test_damage_is_repaired_silently(self, prepared, tmp_path: Path, damage: str) -> None:
         first = prepared(TWELVE, Known, tmp_path)
         (file,) = (tmp_path / "corpora").iterdir()
@@ -173,9 +178,9 @@ class TestKept:
             {
                 "cut short": text[: len(text) // 2],
                 "other text": text.replace("story 3", "story X"),
-                "no object": "[]",
+                "another mark": "0" + text[1:],
+                "no text": "é\n",
                 "empty": "",
-                "a key gone": text.replace('"separator"', '"separater"'),
             }[damage]
         )
         assert prepared(TWELVE, Known, tmp_path) == first

@@ -69,22 +69,21 @@ def read(file: HubFile, cache: Path | None, expected: int | None = None) -> Iter
     try:
         whole.parent.mkdir(parents=True, exist_ok=True)
         beginning.touch()
+        kept = beginning.open("r+b")
     except OSError as error:
         raise HubError(
             f"cannot write the cache folder {cache} ({error}); XDG_CACHE_HOME names another"
         ) from error
-    offset = 0
-    for block in blocks(beginning):
-        offset += len(block)
-        yield block
     # Two processes may do this at once: the bytes at an offset are the same whoever writes them, and each
     # starts within what is there, so that the file is a beginning of the whole at every instant.
-    with beginning.open("r+b") as kept, closing(_download(file.url, offset, expected)) as chunks:
-        kept.seek(offset)
-        for chunk in chunks:
-            kept.write(chunk)
-            kept.flush()
-            yield chunk
+    with kept:
+        while block := kept.read(RANGE):
+            yield block
+        with closing(_download(file.url, kept.seek(0, os.SEEK_CUR), expected)) as chunks:
+            for chunk in chunks:
+                kept.write(chunk)
+                kept.flush()
+                yield chunk
     with suppress(FileNotFoundError):  # another process was first
         beginning.replace(whole)
 
