@@ -79,7 +79,7 @@ def read(file: HubFile, cache: Path | None, expected: int | None = None) -> Iter
     with kept:
         while block := kept.read(RANGE):
             yield block
-        with closing(_download(file.url, kept.seek(0, os.SEEK_CUR), expected)) as chunks:
+        with closing(_download(file.url, kept.tell(), expected)) as chunks:
             for chunk in chunks:
                 kept.write(chunk)
                 kept.flush()

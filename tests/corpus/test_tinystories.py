@@ -329,6 +329,13 @@ def test_text_without_separator_lines_is_not_this_format(tmp_path: Path) -> None
         prepare(resolve("corpus", {"name": "tinystories", "path": str(file)}), cache=None)
 
 
+@pytest.mark.parametrize(("name", "said"), [("missing.txt", "there is no such file"), ("", "this is a folder")])
+def test_paths_that_lead_nowhere(tmp_path: Path, name: str, said: str) -> None:
+    with pytest.raises(OSError, match=said) as caught:
+        prepare(resolve("corpus", {"name": "tinystories", "path": str(tmp_path / name)}), cache=None)
+    assert str(caught.value).startswith(str(tmp_path))
+
+
 def test_the_articles_corpus(shared_stories: Path) -> None:
     """The figures of the article's experiment, which an independent plain count confirms."""
     corpus = prepare(resolve("corpus", {"name": "tinystories", "path": str(shared_stories)}), cache=None)
