@@ -329,7 +329,9 @@ def test_text_without_separator_lines_is_not_this_format(tmp_path: Path) -> None
         prepare(resolve("corpus", {"name": "tinystories", "path": str(file)}), cache=None)
 
 
-@pytest.mark.parametrize(("name", "said"), [("missing.txt", "there is no such file"), ("", "this is a folder")])
+@pytest.mark.parametrize(
+    ("name", "said"), [("missing.txt", "there is no such file"), ("", "this is a folder")]
+)
 def test_paths_that_lead_nowhere(tmp_path: Path, name: str, said: str) -> None:
     with pytest.raises(OSError, match=said) as caught:
         prepare(resolve("corpus", {"name": "tinystories", "path": str(tmp_path / name)}), cache=None)
