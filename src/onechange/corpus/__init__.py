@@ -2,21 +2,27 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import ClassVar, Literal
-
-Split = Literal["every tenth", "contiguous"]
+from pathlib import Path
+from typing import ClassVar
 
 
 class Source(ABC):
     """Gives raw documents in a fixed order; `onechange.documents.prepare` cleans, cuts and splits them.
 
-    A member's keyword-only settings always include ``characters`` (how much text is wanted; ``None``: all of it) and
-    ``separator`` (the text that follows every document, never empty).
+    A member's keyword-only settings always include ``characters`` (how much text is wanted; ``None``: all of
+    it) and ``separator`` (the text that follows every document, never empty).
     """
 
     version: ClassVar[int] = 1
+
+    reproducible: ClassVar[bool] = False
+    """True where settings and `version` alone decide every document: a generator. `prepare` keeps it."""
+
     characters: int | None
     separator: str
+
+    cache: Path | None = None
+    """A folder for what is expensive to fetch, set by `prepare` before it reads; ``None``: keep nothing."""
 
     @abstractmethod
     def documents(self) -> Iterator[str]:
@@ -29,10 +35,9 @@ class Source(ABC):
         """What, besides the settings, decides the documents: a revision, a file's hash. Never a path."""
         return {}
 
-    @property
-    def split(self) -> Split:
-        """How the cleaned documents part into training and validation text."""
-        return "every tenth"
+    def notes(self) -> list[str]:
+        """What reading `documents` changed or left out, one sentence each."""
+        return []
 
     def log_probability(self, document: str) -> float | None:
         """The exact log-probability of ``document`` in nats, where the source knows it: the entropy floor."""

@@ -1,0 +1,24 @@
+"""The family `mlp`: what a block does to each token apart. One file per kind."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from onechange.sizes import Sizes
+
+
+class Mlp(nn.Module, ABC):
+    """The layer that writes into the residual stream is named ``out``: its first weights are scaled by the depth."""
+
+    version: ClassVar[int] = 1
+    out: nn.Linear
+
+    def __init__(self, sizes: Sizes) -> None:
+        super().__init__()
+        self.sizes = sizes
+
+    @abstractmethod
+    def forward(self, x: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time width"]:
+        """What is added to the residual stream."""

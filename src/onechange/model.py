@@ -1,0 +1,91 @@
+"""The whole forward pass on one page. It knows families, never members.
+
+tokens → embedding (+ position) → blocks of attention and mlp, each with its norm before and a residual around →
+final norm → scores against the same embedding table (tied).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from onechange.family import build
+from onechange.position import Position
+from onechange.sizes import Sizes
+
+
+class Block(nn.Module):
+    """One layer: attention, then mlp, each on normalised input and added to the stream."""
+
+    def __init__(self, sizes: Sizes, parts: Mapping[str, Mapping[str, Any]]) -> None:
+        super().__init__()
+        self.attention_norm = build("norm", parts["norm"], sizes)
+        self.attention = build("attention", parts["attention"], sizes)
+        self.mlp_norm = build("norm", parts["norm"], sizes)
+        self.mlp = build("mlp", parts["mlp"], sizes)
+        self.dropout = sizes.dropout
+
+    def forward(
+        self, x: Float[Tensor, "batch time width"], position: Position, positions: Int[Tensor, " time"]
+    ) -> Float[Tensor, "batch time width"]:
+        x = x + self._drop(self.attention(self.attention_norm(x), position, positions))
+        return x + self._drop(self.mlp(self.mlp_norm(x)))
+
+    def _drop(self, x: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time width"]:
+        return F.dropout(x, self.dropout, self.training) if self.dropout else x
+
+
+class Model(nn.Module):
+    """``parts`` maps each family of the model to a resolved member, ``{"name": …, settings…}``.
+
+    Its weights are uninitialised until `onechange.first_weights.fill` has drawn them or a checkpoint is loaded.
+    """
+
+    def __init__(self, sizes: Sizes, parts: Mapping[str, Mapping[str, Any]]) -> None:
+        super().__init__()
+        self.sizes = sizes
+        self.embedding = nn.Parameter(torch.empty(sizes.vocabulary, sizes.width))
+        self.position: Position = build("position", parts["position"], sizes)
+        self.blocks = nn.ModuleList(Block(sizes, parts) for _ in range(sizes.layers))
+        self.norm = build("norm", parts["norm"], sizes)
+
+    def forward(
+        self, tokens: Int[Tensor, "batch time"], positions: Int[Tensor, " time"] | None = None
+    ) -> Float[Tensor, "batch time width"]:
+        """The features from which the next token is predicted. ``positions`` default to 0, 1, 2, …"""
+        if positions is None:
+            positions = torch.arange(tokens.shape[1], device=tokens.device)
+        x = self.position.embed(F.embedding(tokens, self.embedding), positions)
+        if self.sizes.dropout:
+            x = F.dropout(x, self.sizes.dropout, self.training)
+        for block in self.blocks:
+            x = block(x, self.position, positions)
+        return self.norm(x)
+
+    def logits(self, features: Float[Tensor, "... width"]) -> Float[Tensor, "... vocabulary"]:
+        """Unnormalised log-probabilities of every token, in float32."""
+        return F.linear(features, self.embedding).float()
+
+    def nats(
+        self, tokens: Int[Tensor, "batch time"], targets: Int[Tensor, "batch time"]
+    ) -> Float[Tensor, "batch time"]:
+        """The surprise at every target, −ln p, in nats, float32."""
+        return surprise(self(tokens), self.embedding, targets)
+
+
+def surprise(
+    features: Float[Tensor, "batch time width"],
+    embedding: Float[Tensor, "vocabulary width"],
+    targets: Int[Tensor, "batch time"],
+) -> Float[Tensor, "batch time"]:
+    """−ln p of every target, in nats; the softmax is float32 whatever the precision of the product."""
+    logits = F.linear(features, embedding).float()
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none").view(targets.shape)
+
+
+def parameter_count(model: nn.Module) -> int:
+    """Learned numbers, shared ones counted once."""
+    return sum(parameter.numel() for parameter in model.parameters())

@@ -1,0 +1,99 @@
+"""One run's recipe: everything that determines it, resolved; its hash is the run's identity."""
+
+import hashlib
+import json
+import math
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import msgspec
+import tomli_w
+
+from onechange import family
+from onechange.sizes import Sizes
+
+Precision = Literal["bf16", "float32"]
+
+
+class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Families are tables ``{"name": …, settings…}`` with every default filled in."""
+
+    FORMAT: ClassVar[int] = 1
+
+    corpus: dict[str, Any]
+    corpus_fingerprint: str
+    tokenizer: dict[str, Any]
+    position: dict[str, Any]
+    norm: dict[str, Any]
+    mlp: dict[str, Any]
+    attention: dict[str, Any]
+    optimizer: dict[str, Any]
+    schedule: dict[str, Any]
+    layers: int
+    heads: int
+    width: int
+    window: int
+    dropout: float
+    batch: int
+    steps: int
+    evaluate_every: int
+    clip: float
+    precision: Precision
+    compile: bool
+    threads: int
+    seed: int
+    format: int = FORMAT
+
+    def __post_init__(self) -> None:
+        if self.format != self.FORMAT:
+            raise ValueError(f"format = {self.format}: this version reads recipes of format {self.FORMAT}")
+        for key in ("batch", "steps", "evaluate_every", "threads"):
+            if getattr(self, key) < 1:
+                raise ValueError(f"{key} = {getattr(self, key)}: must be at least 1")
+        if not (self.clip > 0 and math.isfinite(self.clip)):
+            raise ValueError(f"clip = {self.clip}: must be a finite number above 0")
+        if self.seed < 0:
+            raise ValueError(f"seed = {self.seed}: must be at least 0")
+        self.sizes(1)
+
+    def sizes(self, vocabulary: int) -> Sizes:
+        """The model's sizes, once the tokenizer has said how many tokens there are."""
+        return Sizes(self.layers, self.heads, self.width, self.window, vocabulary, self.dropout)
+
+    @property
+    def parts(self) -> dict[str, dict[str, Any]]:
+        """The model's families and their resolved members."""
+        return {name: getattr(self, name) for name in family.MODEL_FAMILIES}
+
+    @property
+    def identity(self) -> str:
+        """SHA-256 of the canonical JSON of all that determines the numbers: no name of an arm, no path."""
+        content = msgspec.to_builtins(self)
+        content["corpus"] = None  # the fingerprint stands for it
+        content["versions"] = {
+            name: family.version(name, getattr(self, name)["name"])
+            for name in ("tokenizer", *family.MODEL_FAMILIES, *family.TRAINING_FAMILIES)
+        }
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def to_toml(self) -> str:
+        """The recipe as a file; what is ``None`` is left out, since TOML has no word for it."""
+        return tomli_w.dumps(_without_none(msgspec.to_builtins(self)))
+
+    @classmethod
+    def read(cls, path: Path) -> "Recipe":
+        """The recipe that `to_toml` wrote to ``path``; a `ValueError` names the file and what is wrong."""
+        try:
+            content = msgspec.toml.decode(path.read_bytes())
+            for name in family.FAMILIES:
+                content[name] = family.resolve(name, content[name])
+            return msgspec.convert(content, cls)
+        except (msgspec.MsgspecError, KeyError, ValueError, LookupError) as error:
+            raise ValueError(f"{path} is not a recipe that can be read: {error.args[0]}") from None
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_none(inner) for key, inner in value.items() if inner is not None}
+    return value

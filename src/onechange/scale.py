@@ -1,0 +1,44 @@
+"""The built-in scales: sizes and budget under which any study runs.
+
+`full` has the article's sizes. What it leaves unsaid is written down in docs/decisions/training-settings.md.
+"""
+
+from typing import Any
+
+SCALES: dict[str, dict[str, Any]] = {
+    "tiny": {
+        "layers": 2,
+        "heads": 2,
+        "width": 32,
+        "window": 32,
+        "batch": 8,
+        "budget": {"steps": 40},
+        "evaluate_every": 20,
+        "optimizer": {"name": "adamw", "learning_rate": 5e-3},
+        "schedule": {"name": "cosine", "warmup": 5},
+        "tokenizer": {"name": "bpe", "vocabulary": 512},
+        "compile": "off",
+        "threads": 1,
+    },
+    "quick": {
+        "layers": 4,
+        "heads": 4,
+        "width": 128,
+        "window": 128,
+        "batch": 16,
+        "budget": {"steps": 1500},
+        "evaluate_every": 150,
+        "optimizer": {"name": "adamw", "learning_rate": 4e-3},
+        "schedule": {"name": "cosine", "warmup": 100},
+    },
+    "full": {
+        "layers": 6,
+        "heads": 6,
+        "width": 384,
+        "window": 512,
+        "batch": 32,
+        "budget": {"steps": 2000},
+        "evaluate_every": 200,
+    },
+}
+"""A setting that a scale gives for a member applies only where an arm uses that member."""

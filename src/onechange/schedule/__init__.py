@@ -1,0 +1,14 @@
+"""The family `schedule`: how the learning rate moves over a run. One file per shape."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+
+class Schedule(ABC):
+    """A pure function of the step, so that a resumed run needs nothing remembered."""
+
+    version: ClassVar[int] = 1
+
+    @abstractmethod
+    def share(self, step: int, steps: int) -> float:
+        """What share of the peak rate the update number ``step`` uses, in [0, 1]; the first is 1, the last ``steps``."""

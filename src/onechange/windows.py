@@ -1,0 +1,43 @@
+"""Which text a batch is made of: a pure function of seed, step and row, as places in *characters*.
+
+Every arm, whatever its tokenizer, starts a row at the same place of the training text: at its first token
+boundary there. The text is read as a ring, so every place is equally likely for every window length.
+"""
+
+import numpy as np
+from jaxtyping import Int
+
+from onechange.encoding import Encoding
+from onechange.seed import stream
+
+
+def places(seed: int, step: int, rows: int, characters: int) -> Int[np.ndarray, " rows"]:
+    """Where the rows of batch number ``step`` start, in characters, each in [0, ``characters``).
+
+    The first rows do not depend on how many there are.
+    """
+    return (stream(seed, "data", f"step-{step}").random(rows) * characters).astype(np.int64)
+
+
+class Windows:
+    """The training text of one arm, cut into batches."""
+
+    def __init__(self, text: Encoding, seed: int, rows: int, window: int) -> None:
+        if not len(text.ids):
+            raise ValueError("the training text is empty: a corpus needs at least one training story")
+        self._text = text
+        self._seed, self._rows, self._window = seed, rows, window
+        self._lengths = text.lengths
+
+    def first_tokens(self, step: int) -> Int[np.ndarray, " rows"]:
+        """The token with which each row of batch ``step`` starts."""
+        starts = places(self._seed, step, self._rows, self._text.characters)
+        return np.searchsorted(self._text.starts, starts) % len(self._text.ids)
+
+    def batch(
+        self, step: int
+    ) -> tuple[Int[np.ndarray, "rows window"], Int[np.ndarray, "rows window"], int]:
+        """Tokens, their targets (each the token after), and how many characters the targets hold."""
+        at = (self.first_tokens(step)[:, None] + np.arange(self._window + 1)) % len(self._text.ids)
+        ids = self._text.ids[at]
+        return ids[:, :-1], ids[:, 1:], int(self._lengths[at[:, 1:]].sum())
