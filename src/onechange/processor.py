@@ -1,0 +1,97 @@
+"""What this machine can do, and what a run will therefore use."""
+
+import os
+import platform
+import shutil
+import sysconfig
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+
+from onechange.recipe import Precision
+
+REPORTED = ("onechange", "torch", "numpy", "safetensors", "scipy", "altair", "huggingface-hub")
+
+
+def has_fast_bf16() -> bool:
+    """Whether bf16 products are done in hardware (AVX512-BF16 or AMX), at two to three times float32's rate."""
+    capabilities = torch.backends.cpu.get_cpu_capability()
+    flags = _processor_flags()
+    return "avx512_bf16" in flags or "amx_bf16" in flags or "AMX" in str(capabilities)
+
+
+def why_not_compile() -> str | None:
+    """What `torch.compile` lacks here, in words, or ``None`` if it can be used."""
+    compiler = os.environ.get("CXX") or next((c for c in ("g++", "clang++", "c++") if shutil.which(c)), None)
+    if compiler is None or shutil.which(compiler.split()[0]) is None:
+        return "no C++ compiler was found"
+    if not (Path(sysconfig.get_paths()["include"]) / "Python.h").is_file():
+        return "Python's C headers (Python.h) were not found"
+    return None
+
+
+def threads(wanted: int) -> int:
+    """The number of threads that ``wanted`` stands for: 0 is every processor that this process may use."""
+    if wanted:
+        return wanted
+    available = getattr(os, "sched_getaffinity", None)
+    return len(available(0)) if available else os.cpu_count() or 1
+
+
+def precision(wanted: str) -> Precision:
+    """``auto`` is bf16 where it is fast."""
+    if wanted == "auto":
+        return "bf16" if has_fast_bf16() else "float32"
+    return "float32" if wanted == "float32" else "bf16"
+
+
+def compiles(wanted: Literal["auto", "on", "off"] | str) -> bool:
+    """``auto`` compiles where it can; ``on`` where it cannot is a `ValueError`."""
+    reason = why_not_compile()
+    if wanted == "on" and reason:
+        raise ValueError(f'compile = "on": {reason}; install it, or use compile = "auto" or "off"')
+    return wanted != "off" and reason is None
+
+
+def machine() -> dict[str, Any]:
+    """The machine, for a run's record."""
+    return {
+        "processor": _processor_name(),
+        "processors": threads(0),
+        "memory_bytes": _memory(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that decide a run's numbers or its page."""
+    return {name: version(name) for name in REPORTED}
+
+
+def _cpuinfo() -> str:
+    path = Path("/proc/cpuinfo")
+    return path.read_text() if path.is_file() else ""
+
+
+def _processor_flags() -> set[str]:
+    for line in _cpuinfo().splitlines():
+        if line.startswith(("flags", "Features")):
+            return set(line.split(":", 1)[1].split())
+    return set()
+
+
+def _processor_name() -> str:
+    for line in _cpuinfo().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def _memory() -> int | None:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
