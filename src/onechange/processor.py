@@ -6,7 +6,7 @@ import shutil
 import sysconfig
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
@@ -47,12 +47,21 @@ def precision(wanted: str) -> Precision:
     return "float32" if wanted == "float32" else "bf16"
 
 
-def compiles(wanted: Literal["auto", "on", "off"] | str) -> bool:
-    """``auto`` compiles where it can; ``on`` where it cannot is a `ValueError`."""
+OPERATIONS_WORTH_COMPILING = 2e12
+"""Below this much work in a whole run, compiling (10 to 30 seconds) costs more than it saves."""
+
+
+def compiles(wanted: str, operations: float) -> bool:
+    """``auto`` compiles where it can and where a run of so many ``operations`` gains by it.
+
+    ``on`` where it cannot is a `ValueError`.
+    """
     reason = why_not_compile()
     if wanted == "on" and reason:
         raise ValueError(f'compile = "on": {reason}; install it, or use compile = "auto" or "off"')
-    return wanted != "off" and reason is None
+    if wanted == "auto":
+        return reason is None and operations >= OPERATIONS_WORTH_COMPILING
+    return wanted == "on"
 
 
 def machine() -> dict[str, Any]:
