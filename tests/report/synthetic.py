@@ -164,8 +164,18 @@ def _run(arm, seed, best, characters, hardness, rng):
             }
         )
     scores = {}
-    run = {"seed": seed, "steps": 2000, "seconds": history[-1]["seconds"], "status": "finished", "error": None}
-    run |= {"seconds_per_step": history[-1]["seconds"] / 2000, "peak_memory_bytes": 812_000_000, "history": history}
+    run = {
+        "seed": seed,
+        "steps": 2000,
+        "seconds": history[-1]["seconds"],
+        "status": "finished",
+        "error": None,
+    }
+    run |= {
+        "seconds_per_step": history[-1]["seconds"] / 2000,
+        "peak_memory_bytes": 812_000_000,
+        "history": history,
+    }
     for point, value in (("best", best), ("last", best + arm["overfits"])):
         nats = (value + hardness + rng.normal(0, 0.04, len(characters))) * characters
         nats *= value / (nats.sum() / characters.sum())
@@ -230,7 +240,12 @@ def _write_run(folder: Path, name: str, run: dict[str, Any], scores: dict[str, S
         }
         lines = []
         for number, prompt in enumerate(PROMPTS):
-            line = {"prompt": prompt, "text": _story(name, point, number), "seed": 42, "step": run[point]["step"]}
+            line = {
+                "prompt": prompt,
+                "text": _story(name, point, number),
+                "seed": 42,
+                "step": run[point]["step"],
+            }
             line |= {"tokens": 180, "temperature": 0.7, "top_k": 30}
             lines.append(json.dumps(line) + "\n")
         (folder / "samples" / f"{point}.jsonl").write_text("".join(lines))
@@ -242,13 +257,13 @@ def _story(name: str, point: str, number: int) -> str:
         return " she saw a litle shilver key. It was so happy and smal. The key was so happy to se"
     things = ["a tiny silver key", "a red feather", "a sleepy frog", "an old map"]
     text = (
-        f" she saw {things[number]}. \"What are you doing here?\" she asked. It did not say a word. She took it to "
-        "her mom, who smiled and sat down beside her.\n\n\"I think somebody has lost it,\" said Mom. "
+        f' she saw {things[number]}. "What are you doing here?" she asked. It did not say a word. She took it to '
+        'her mom, who smiled and sat down beside her.\n\n"I think somebody has lost it," said Mom. '
     )
     if point == "last":
         text += "They looked for the owner all day long. They looked for the owner all day long, and then they went home."
     else:
-        text += f"So they walked from house to house, until a boy with muddy shoes cried, \"That is my {things[number][2:]}!\""
+        text += f'So they walked from house to house, until a boy with muddy shoes cried, "That is my {things[number][2:]}!"'
     return text
 
 

@@ -42,13 +42,15 @@ def answers(study: Study) -> list[Answer]:
 
 def caution(study: Study) -> str | None:
     """Why differences were not judged, said once for all of them; None where every one was."""
-    unjudged = [found for arm in study.changed() if (found := arm.versus("best")) and found["verdict"] not in JUDGED]
+    unjudged = [
+        found for arm in study.changed() if (found := arm.versus("best")) and found["verdict"] not in JUDGED
+    ]
     if not unjudged:
         return None
     return (
-        "Not judged, because two runs of one and the same model differ too, by their random first weights and the "
-        "order in which they read the text. Whether a difference is more than that can be told from three runs of "
-        "each model, with three seeds, on. The interval given here knows only how stories differ, not how runs do."
+        "Not judged, because two runs of the very same model differ too, by their random first weights and the order "
+        "of the text. Whether a change did more than that shows from three runs of each model, with three seeds, on. "
+        "An interval over the text knows how stories differ, not how runs do."
     )
 
 
@@ -65,6 +67,12 @@ def changed_key(arm: Arm) -> str | None:
     return next(iter(arm.record.get("change") or {}), None)
 
 
+def member(arm: Arm) -> str:
+    """The name of what the arm put in its parent's place, without settings."""
+    value = next(iter((arm.record.get("change") or {}).values()), None)
+    return _described({"name": value["name"]} if isinstance(value, Mapping) and "name" in value else value)
+
+
 def change(study: Study, arm: Arm, brief: bool = False) -> str:
     """``tokenizer: character → bpe, vocabulary 4,096``; the old side is left out where it is not recorded.
 
@@ -73,8 +81,7 @@ def change(study: Study, arm: Arm, brief: bool = False) -> str:
     key = changed_key(arm)
     if key is None:
         return ""
-    value = arm.record["change"][key]
-    new = _described({"name": value["name"]} if brief and isinstance(value, Mapping) and "name" in value else value)
+    new = member(arm) if brief else _described(arm.record["change"][key])
     old = _before(study, arm, key)
     return f"{key}: {old} → {new}" if old else f"{key}: {new}"
 
@@ -91,7 +98,11 @@ def _before(study: Study, arm: Arm, key: str) -> str | None:
     if key == "tokenizer" and parent is not None and parent.record.get("tokenizer"):
         return _described({"name": parent.record["tokenizer"].get("name")})
     value = (study.record.get("settings") or {}).get(key)
-    return None if value is None else _described({"name": value["name"]} if isinstance(value, Mapping) else value)
+    return (
+        None
+        if value is None
+        else _described({"name": value["name"]} if isinstance(value, Mapping) else value)
+    )
 
 
 def _described(value: Any) -> str:
@@ -111,50 +122,61 @@ def _answer(study: Study, arm: Arm) -> Answer:
     label, found = change(study, arm), arm.versus("best")
     parent = next((other for other in study.arms if other.name == arm.parent), None)
     if found is None or arm.best is None or parent is None or parent.best is None:
-        return Answer(arm, label, "", "Nothing can be said yet.", _why_not(study, arm, parent))
+        return Answer(arm, label, "", _nothing(arm, parent), _why_not(study, arm, parent))
     digits = decimals(study)
     size = plain(abs(found["nats_per_character_difference"]), digits)
     direction = "lower" if found["nats_per_character_difference"] <= 0 else "higher"
     verdict, seeds = found["verdict"], found.get("seeds") or 1
     headline = {
-        "better": f"Better: {size} nats per character lower.",
-        "worse": f"Worse: {size} nats per character higher.",
+        "better": f"Better, by {size} nats per character.",
+        "worse": f"Worse, by {size} nats per character.",
         "no difference seen": "No difference seen.",
-    }.get(verdict, f"Not judged: {size} nats per character {direction}, from {_number(seeds)} alone.")
+    }.get(verdict, f"{size} nats per character {direction}, but not judged: {_number(seeds)} alone.")
     moved = (
-        f"From {plain(parent.best.nats_per_character, digits)} to {plain(arm.best.nats_per_character, digits)}"
+        f"{plain(parent.best.nats_per_character, digits)} became {plain(arm.best.nats_per_character, digits)}"
         + (f", {size} {direction}" if verdict == "no difference seen" else "")
         + _interval(found, digits)
     )
     if verdict == "no difference seen":
-        moved += "; the interval holds zero"
+        moved += ", which leaves room for none"
     return Answer(arm, label, verdict, headline, moved + ".")
 
 
 def _interval(found: Mapping[str, Any], digits: int) -> str:
     low, high = found.get("low"), found.get("high")
     if low is None or high is None:
-        return " (no interval: the validation text is a single piece)"
+        return "; there is no interval, since the validation text is a single piece"
     seeds = found.get("seeds") or 1
     over = {
         "seeds and text": f"over {seeds} seeds and the text",
-        "seeds": f"over {seeds} seeds; the validation text is a single piece",
+        "seeds": f"over {seeds} seeds (the validation text is a single piece)",
     }.get(found.get("interval", ""), "over the text alone")
     if low < 0 < high:
         span = f"{plain(-low, digits)} lower to {plain(high, digits)} higher"
     else:
         small, large = sorted((abs(low), abs(high)))
         span = f"{plain(small, digits)} to {plain(large, digits)} {'lower' if high <= 0 else 'higher'}"
-    return f" (95% interval {over}: {span})"
+    return f"; 95% interval {over}, {span}"
 
 
 def _why_not(study: Study, arm: Arm, parent: Arm | None) -> str:
     if not study.has_validation:
         return "The corpus left no text for validation, so there is nothing to measure the models on."
-    for other in (arm, parent):
-        if other is not None and other.trouble:
-            return f"{other.name} {other.trouble}." if not other.trouble.endswith(".") else f"{other.name} {other.trouble}"
+    if arm.trouble:
+        return sentence(f"{arm.name} {arm.trouble}")
+    if parent is not None and parent.trouble:
+        return sentence(f"{parent.name}, from which it starts, {parent.trouble}")
     return "No comparison of the two is recorded in the results."
+
+
+def sentence(text: str) -> str:
+    """``text`` with a full stop, if it has no end of its own."""
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
+def _nothing(arm: Arm, parent: Arm | None) -> str:
+    waiting = any(r.get("status") in ("running", "missing") for a in (arm, parent) if a for r in a.runs)
+    return "Nothing can be said yet." if waiting else "Nothing can be said."
 
 
 def _number(seeds: int) -> str:

@@ -14,6 +14,13 @@ from onechange.report.still import compiled
 from onechange.report.study import Arm, Study
 
 AXES = {
+    "step": "steps",
+    "tokens": "tokens",
+    "characters": "characters",
+    "operations": "operations",
+    "seconds": "seconds",
+}
+TITLES = {
     "step": "training steps",
     "tokens": "tokens read",
     "characters": "characters of text read",
@@ -41,11 +48,19 @@ def specification(study: Study, layout: Layout) -> dict[str, Any] | None:
     right = min(170, 20 + 8 * max(len(arm.name) for arm in study.arms)) if names else 8
     height = 420 if names else 300
     vega = compiled(_chart(study, points, layout.width - 44 - right, height, names, decimals(study)))
-    vega["padding"] = {"left": 40, "right": right, "top": 10, "bottom": 40}
+    vega["padding"] = {"left": 40, "right": right, "top": 28, "bottom": 40}
     for axis in vega["axes"]:
         if axis.get("title") == "step":
-            axis["title"] = {"signal": f"{_listed(AXES)}[axis]"}
+            axis["title"] = {"signal": f"{_listed(TITLES)}[axis]"}
     return vega
+
+
+def clipped(study: Study) -> bool:
+    """Whether some evaluations lie above the picture."""
+    points = rows(study)
+    return bool(points) and any(
+        row["validation"] > _domain(points, study.floor)[1] for row in points if row["validation"]
+    )
 
 
 def overfitting(study: Study) -> list[tuple[Arm, int, float]]:
@@ -71,7 +86,10 @@ def _rows(arm: Arm) -> list[dict[str, Any]]:
         validation = _values(entries, "validation_nats_per_character")
         row: dict[str, Any] = {key: _mean(_values(entries, key)) for key in AXES}
         row |= {"arm": arm.index, "name": arm.name, "step": step, "seeds": len(entries)}
-        row |= {"validation": _mean(validation), "training": _mean(_values(entries, "training_nats_per_character"))}
+        row |= {
+            "validation": _mean(validation),
+            "training": _mean(_values(entries, "training_nats_per_character")),
+        }
         row |= {"low": min(validation, default=None), "high": max(validation, default=None)}
         found.append(row)
     lowest = min((row["validation"] for row in found if row["validation"] is not None), default=None)
@@ -90,10 +108,25 @@ def _chart(
     arms = [arm.index for arm in study.arms]
     for row in points:
         row["told"] = _told(row, digits)
-    axis_x = alt.Axis(title="step", labelExpr=_LABELS, tickCount=8 if names else 3, grid=False, labelOverlap="greedy", labelSeparation=14)
+    axis_x = alt.Axis(
+        title="step",
+        labelExpr=_LABELS,
+        tickCount=8 if names else 3,
+        grid=False,
+        labelOverlap="greedy",
+        labelSeparation=14,
+    )
     x = alt.X("at:Q", axis=axis_x, scale=alt.Scale(zero=True, nice=False))
     across = alt.Scale(domain=[low, high], nice=False, zero=False)
-    y_axis = alt.Axis(title=None, tickCount=6)
+    y_axis = alt.Axis(
+        title="nats per character",
+        titleAngle=0,
+        titleAlign="left",
+        titleAnchor="end",
+        titleX=-34,
+        titleY=-16,
+        tickCount=6,
+    )
     colours = alt.Color("arm:N", legend=None, scale=alt.Scale(domain=arms, range=[colour(i) for i in arms]))
     shapes = alt.Shape("arm:N", legend=None, scale=alt.Scale(domain=arms, range=[shape(i) for i in arms]))
     source = alt.Chart(alt.InlineData(values=points)).transform_calculate(at="datum[axis]")
@@ -103,15 +136,17 @@ def _chart(
         line.mark_area(opacity=0.22, clip=True)
         .transform_filter("isValid(datum.lowest)")
         .encode(y=validation, y2="lowest:Q"),
-        line.mark_area(opacity=0.18, clip=True)
-        .transform_filter("datum.seeds > 1")
-        .encode(y=alt.Y("low:Q", scale=across, axis=y_axis), y2="high:Q"),
         source.mark_line(strokeWidth=1.25, strokeDash=[4, 3], opacity=0.65, clip=True)
         .transform_filter("isValid(datum.training)")
         .encode(x=x, y=alt.Y("training:Q", scale=across, axis=y_axis), color=colours, detail="arm:N"),
         line.mark_line(strokeWidth=2.5, clip=True).encode(y=validation),
     ]
-    marked = line.transform_filter(f"datum.best && datum.validation <= {high}").encode(y=validation, shape=shapes)
+    if any(row["seeds"] > 1 for row in points):
+        band = line.mark_area(opacity=0.18, clip=True)
+        layers.append(band.encode(y=alt.Y("low:Q", scale=across, axis=y_axis), y2="high:Q"))
+    marked = line.transform_filter(f"datum.best && datum.validation <= {high}").encode(
+        y=validation, shape=shapes
+    )
     layers.append(marked.mark_point(filled=True, size=130, opacity=1, stroke=PAPER, strokeWidth=1.5))
     if study.floor is not None:
         row = {"y": study.floor, "text": f"floor {plain(study.floor, digits)}"}
@@ -124,7 +159,9 @@ def _chart(
     near = alt.selection_point(
         name="near", nearest=True, on="pointermove", clear="pointerout", fields=["arm", "step"], empty=False
     )
-    seen = line.transform_filter(f"datum.validation <= {high}").encode(y=validation, shape=shapes, tooltip="told:N")
+    seen = line.transform_filter(f"datum.validation <= {high}").encode(
+        y=validation, shape=shapes, tooltip="told:N"
+    )
     layers.append(
         seen.mark_point(filled=True, size=70)
         .encode(opacity=alt.condition(near, alt.value(1), alt.value(0)))
@@ -137,13 +174,13 @@ def _chart(
     )
 
 
-def _names(
-    points: list[dict[str, Any]], study: Study, low: float, high: float, height: int
-) -> alt.Chart:
+def _names(points: list[dict[str, Any]], study: Study, low: float, high: float, height: int) -> alt.Chart:
     """The arms' names right of the plot, at the heights of the curves' ends, moved apart where they would collide."""
     ends = []
     for arm in study.arms:
-        last = [row["validation"] for row in points if row["arm"] == arm.index and row["validation"] is not None]
+        last = [
+            row["validation"] for row in points if row["arm"] == arm.index and row["validation"] is not None
+        ]
         if last:
             ends.append((height * (high - min(last[-1], high)) / (high - low), arm.name))
     ends.sort()
@@ -181,7 +218,9 @@ def _told(row: dict[str, Any], digits: int) -> str:
         parts.append(f"validation {plain(row['validation'], digits)}{spread if row['seeds'] > 1 else ''}")
     if row["training"] is not None:
         parts.append(f"training {plain(row['training'], digits)}")
-    parts.append(f"{short(row['tokens'])} tokens, {short(row['characters'])} characters, {seconds(row['seconds'])}")
+    parts.append(
+        f"{short(row['tokens'])} tokens, {short(row['characters'])} characters, {seconds(row['seconds'])}"
+    )
     return "\n".join(parts)
 
 

@@ -42,7 +42,13 @@ def chart(study: Study, layout: Layout) -> alt.LayerChart:
     height = layout.row * len(study.arms) - layout.row // 3 + (18 if study.floor is not None else 0)
     drawing.draw(height)
     across = alt.Scale(domain=list(drawing.domain), nice=False, zero=False)
-    axis = alt.Axis(orient="top", title=None, tickCount=max(3, layout.plot // 130))
+    axis = alt.Axis(
+        orient="top",
+        title="nats per character (← better)",
+        titleAnchor="start",
+        titlePadding=8,
+        tickCount=max(3, layout.plot // 130),
+    )
     x = alt.X("x:Q", scale=across, axis=axis)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[0, height], reverse=True, nice=False), axis=None)
     head = {"shape": "triangle-down", "filled": True, "size": 60, "opacity": 1, "color": MUTED}
@@ -61,13 +67,15 @@ def chart(study: Study, layout: Layout) -> alt.LayerChart:
         _marks(drawing.heads).mark_point(**head),
         _marks(drawing.intervals).mark_rule(**band).encode(x2="x2:Q"),
         _marks(drawing.dots).mark_point(**dot, color={"expr": "datum.colour"}),
-        _marks(drawing.words).mark_text(**words, color=PAPER, stroke=PAPER, strokeWidth=5).encode(text="text:N"),
+        _marks(drawing.words)
+        .mark_text(**words, color=PAPER, stroke=PAPER, strokeWidth=5)
+        .encode(text="text:N"),
         _marks(drawing.words).mark_text(**words, color={"expr": "datum.ink"}).encode(text="text:N"),
     ]
     return alt.layer(*(layer.encode(x=x, y=y) for layer in layers)).properties(
         width=layout.plot,
         height=height,
-        padding={"left": MARGIN, "right": MARGIN, "top": 24, "bottom": 4},
+        padding={"left": MARGIN, "right": MARGIN, "top": 44, "bottom": 4},
         autosize=alt.AutoSizeParams(type="none"),
     )
 
@@ -101,6 +109,7 @@ class _Drawing:
         self.heads: list[dict[str, Any]] = []
         self.intervals: list[dict[str, Any]] = []
         self.dots: list[dict[str, Any]] = []
+        self.trunks: dict[str | None, float] = {}
         self.words: list[dict[str, Any]] = []
 
     def draw(self, height: int) -> None:
@@ -135,7 +144,13 @@ class _Drawing:
     def arrow(self, arm: Arm, start: float, parent_y: float, y: float) -> None:
         assert arm.best is not None
         end, turn, tip = arm.best.nats_per_character, y - self.layout.row / 2, y - 15
-        corners = [(start, parent_y + 12), (start, turn), (end, turn), (end, tip)]
+        corners = [
+            (start, self.trunks.get(arm.parent, parent_y + 12)),
+            (start, turn),
+            (end, turn),
+            (end, tip),
+        ]
+        self.trunks[arm.parent] = turn
         self.paths += [{"x": x, "y": at, "order": n, "arm": arm.name} for n, (x, at) in enumerate(corners)]
         self.heads.append({"x": end, "y": tip})
         text, rightmost = self.moved(arm), max(start, end)

@@ -6,6 +6,7 @@ from onechange.report.ladder import domain
 from onechange.report.marks import symbol
 from onechange.report.study import Arm, Study
 
+
 def lines(study: Study, width: int = 78) -> list[str]:
     """The ladder, at most ``width`` characters wide (40 or more), without colour."""
     names = min(max((len(arm.name) for arm in study.arms), default=0), width // 3)
@@ -22,7 +23,10 @@ def lines(study: Study, width: int = 78) -> list[str]:
         parent = next((other for other in study.arms if other.name == arm.parent), None)
         if arm.best and parent and parent.best:
             start, end = column(parent.best.nats_per_character), column(arm.best.nats_per_character)
-            drawn += [f"{'':{names}}  {row}".rstrip() for row in _arrow(study, arm, start, end, across, floor, digits)]
+            drawn += [
+                f"{'':{names}}  {row}".rstrip()
+                for row in _arrow(study, arm, start, end, across, floor, digits)
+            ]
         drawn.append(f"{_cut(arm.name, names):{names}}  {_row(arm, column, across, floor, digits)}".rstrip())
     if study.floor is not None and floor is not None:
         drawn.append(f"{'':{names}}  {' ' * floor}╵ floor {plain(study.floor, digits)}")

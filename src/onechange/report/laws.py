@@ -18,13 +18,19 @@ class Law:
     broken: bool = False
 
 
-CONSTRUCTION = "Holds by construction: onechange's own tests fail where it does not. Nothing in this study measures it."
+CONSTRUCTION = (
+    "Holds by construction: onechange’s own tests fail where it does not. Nothing in this study measures it."
+)
 
 
 def laws(study: Study) -> list[Law]:
     """The eight laws in their order."""
     return [
-        Law("One change", "A model differs from the one it is compared with in exactly one setting.", _change(study)),
+        Law(
+            "One change",
+            "A model differs from the one it is compared with in exactly one setting.",
+            _change(study),
+        ),
         Law(
             "Same text",
             "At each step all models start reading at the same places of the text, whatever their tokenizers.",
@@ -44,7 +50,7 @@ def laws(study: Study) -> list[Law]:
 
 
 def _change(study: Study) -> str:
-    changes = [f"{arm.name} changes {changed_key(arm)}" for arm in study.changed() if changed_key(arm)]
+    changes = [f"{arm.name} changes the {changed_key(arm)}" for arm in study.changed() if changed_key(arm)]
     if not changes:
         return "Nothing was changed: the study has one arm."
     return "; ".join(changes) + ". What follows from a change, in size and in text seen, stands in the table."
@@ -63,7 +69,7 @@ def _exposure(study: Study) -> str:
 
 def _ruler(study: Study) -> Law:
     rule = (
-        "Every token of the whole validation text is scored once, and the sum is divided by the text's characters, "
+        "Every token of the whole validation text is scored once, and the sum is divided by the text’s characters, "
         "so that models with different tokens can be compared."
     )
     corpus = study.corpus
@@ -75,7 +81,9 @@ def _ruler(study: Study) -> Law:
         "characters, the same for all."
     )
     if lossy:
-        recorded += f" Not for {_listed(lossy)}: those tokens do not give the text back, so no exact figure exists."
+        recorded += (
+            f" Not for {_listed(lossy)}: those tokens do not give the text back, so no exact figure exists."
+        )
     return Law("Same ruler", rule, recorded, bool(lossy))
 
 
@@ -104,7 +112,12 @@ def _luck(study: Study) -> Law:
         return Law("No luck", rule, "No run is recorded.", True)
     listed = f"{len(seeds)} seed{'s' * (len(seeds) > 1)} ({', '.join(map(str, seeds))})."
     enough = len(seeds) >= SEEDS_FOR_A_VERDICT
-    return Law("No luck", rule, listed if enough else f"{listed} That is too few, and nothing was judged.", not enough)
+    return Law(
+        "No luck",
+        rule,
+        listed if enough else f"{listed} That is too few, and nothing was judged.",
+        not enough,
+    )
 
 
 def _lost(study: Study) -> Law:
@@ -121,7 +134,7 @@ def _lost(study: Study) -> Law:
 def _hidden(study: Study) -> Law:
     rule = "All settings, versions and the machine are written down, and the page says what is exact."
     fingerprint = study.corpus.get("fingerprint")
-    recorded = "They are listed below, and in each run's folder beside this page."
+    recorded = "They are listed below, and in each run’s folder beside this page."
     if fingerprint:
         recorded += f" The corpus has the fingerprint {fingerprint[:12]}…"
     return Law("Nothing hidden", rule, recorded)

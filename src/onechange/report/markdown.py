@@ -14,13 +14,15 @@ def text(study: Study) -> str:
     parts = [f"# {escaped(study.question)}"]
     parts += [f"> **Note.** {escaped(notice)}" for notice in notices(study)]
     parts += [f"- {escaped(a.change)}. **{escaped(a.headline)}** {escaped(a.detail)}" for a in answers(study)]
-    parts.append(escaped(meaning(study)))
+    parts.append(escaped(f"Nats per character {meaning(study)}"))
     if (why := caution(study)) is not None:
         parts.append(escaped(why))
     parts += ["## The ladder", ladder(study), "## The arms", table(study), *_stories(study)]
     if study.record.get("command"):
         parts += ["## To repeat it", _indented([str(study.record["command"])])]
-    parts.append("The curves, the tokens and the reasons to believe it are in `report.html` beside this file.")
+    parts.append(
+        "The curves, the tokens and the reasons to believe it are in `report.html` beside this file."
+    )
     return "\n\n".join(parts) + "\n"
 
 
@@ -31,7 +33,10 @@ def ladder(study: Study) -> str:
 
 def table(study: Study) -> str:
     """The table of the arms."""
-    heads = ["arm", *(f"{c.group}, {c.title}" if c.group.startswith(("nats", "diff")) else c.title for c in COLUMNS)]
+    heads = [
+        "arm",
+        *(f"{c.group}, {c.title}" if c.group.startswith(("nats", "diff")) else c.title for c in COLUMNS),
+    ]
     aligned = ["---", *("---:" if column.numeric else "---" for column in COLUMNS)]
     lines = [heads, aligned]
     for arm, cells in rows(study):

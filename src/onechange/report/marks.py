@@ -5,7 +5,16 @@ drawn again. They are those of Okabe and Ito (Color Universal Design, 2008), dar
 dark, at least 3 : 1 against the page. The shape says the same as the colour to those who see none.
 """
 
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+SHAPES = (
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "triangle-right",
+    "triangle-left",
+)
 LIGHT = ("#0072b2", "#c2500a", "#00805c", "#a3457f", "#8a6d00", "#2f4b9a", "#6b6b6b", "#7a3f1d")
 DARK = ("#56b4e9", "#f08a4b", "#2fc39a", "#e79ac6", "#e3c64b", "#9fb3f5", "#b5b5b5", "#d3a17e")
 SYMBOLS = ("●", "■", "▲", "◆", "✚", "▼", "▶", "◀")
@@ -38,6 +47,4 @@ def symbol(index: int) -> str:
 
 def swatch(index: int) -> str:
     """The arm's mark as a small inline SVG, hidden from screen readers: the name stands beside it."""
-    return (
-        f'<svg class="mark" aria-hidden="true" viewBox="0 0 16 16" fill="{colour(index)}">{_PATHS[shape(index)]}</svg>'
-    )
+    return f'<svg class="mark" aria-hidden="true" viewBox="0 0 16 16" fill="{colour(index)}">{_PATHS[shape(index)]}</svg>'

@@ -43,7 +43,7 @@
       const mine = ++turn;
       const specification = structuredClone(curves[wanted]);
       const found = await window.vegaEmbed(box, specification, {
-        mode: "vega", ast: true, actions: false, renderer: "svg", tooltip: tell,
+        mode: "vega", ast: true, logLevel: 1, actions: false, renderer: "svg", tooltip: tell,
       });
       if (mine !== turn) return found.finalize();
       view = found.view;

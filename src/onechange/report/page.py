@@ -25,6 +25,7 @@ def html(study: Study) -> str:
         loader=PackageLoader("onechange.report", "."), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
+    environment.filters["colour"] = marks.colour
     environment.filters["swatch"] = lambda index: Markup(marks.swatch(index))
     drawn = {name: curves.specification(study, layout) for name, layout in ladder.LAYOUTS.items()}
     moving = {name: specification for name, specification in drawn.items() if specification is not None}
@@ -41,12 +42,12 @@ def html(study: Study) -> str:
         answers=answer.answers(study),
         caution=answer.caution(study),
         families=_families(study),
-        change=answer.change,
         notices=notices(study),
         meaning=meaning(study),
         ladder={
             name: Markup(still.svg(still.compiled(ladder.chart(study, layout)), f"ladder-{name}"))
             for name, layout in ladder.LAYOUTS.items()
+            if any(arm.best for arm in study.arms)
         },
         ladder_words=ladder_words(study),
         columns=table.COLUMNS,
@@ -64,6 +65,7 @@ def html(study: Study) -> str:
         facts=provenance.facts(study),
         rulers=provenance.rulers(study),
         digits=answer.decimals(study),
+        clipped=curves.clipped(study),
         plain=plain,
     )
 
@@ -75,7 +77,10 @@ def notices(study: Study) -> list[str]:
         found.append("The corpus left no text for validation, so the models could not be compared.")
     if not study.finished:
         found.append("This study is not finished: its figures may still change.")
-    found += [f"{arm.name} {arm.trouble}" for arm in study.arms if arm.trouble]
+    if study.has_validation:
+        # An arm that has no figure and changes something says why in its answer.
+        told = [arm for arm in study.arms if arm.trouble and (arm.best or arm.parent is None)]
+        found += [answer.sentence(f"{arm.name} {arm.trouble}") for arm in told]
     found += [
         f"The tokenizer of {arm.name} was learned from all text, validation included: its figure is flattered."
         for arm in study.arms
@@ -87,18 +92,19 @@ def notices(study: Study) -> list[str]:
 
 
 def meaning(study: Study) -> str:
-    """What a nat per character is, with the study's own lowest and highest figures as examples."""
+    """The end of a sentence that begins "Nats per character", with the study's own figures as examples."""
     text = (
-        "Nats per character say how surprised a model is by the next character of stories that it has never seen, on "
-        "average over all of them; lower is better."
+        "say how surprised a model is by each next character of stories that it has never seen, on average. Lower is "
+        "better:"
     )
     known = sorted(arm.best.nats_per_character for arm in study.arms if arm.best)
     if not known:
-        return text
+        return text[:-1] + "."
     digits = answer.decimals(study)
     examples = [known[-1]] if len(known) == 1 else [known[-1], known[0]]
-    picks = [f"{plain(value, digits)} is as unsure as a guess among {math.exp(value):.1f}" for value in examples]
-    return f"{text} {picks[0]} equally likely characters{f', {picks[1]}' if len(picks) > 1 else ''}."
+    picks = [f"{math.exp(value):.1f}" for value in examples]
+    first = f"{text} {plain(examples[0], digits)} is the surprise of a guess among {picks[0]} equally likely characters"
+    return first + (f", {plain(examples[1], digits)} of one among {picks[1]}." if len(picks) > 1 else ".")
 
 
 def ladder_words(study: Study) -> str:
@@ -118,9 +124,16 @@ def ladder_words(study: Study) -> str:
     return "Nats per character of each arm. " + "; ".join(told) + "."
 
 
-def _families(study: Study) -> list[tuple[str, str]]:
-    keys = dict.fromkeys(key for arm in study.changed() if (key := answer.changed_key(arm)))
-    return [(key, answer.FAMILIES[key]) for key in keys if key in answer.FAMILIES]
+def _families(study: Study) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """What was changed, each with its explanation and those of the members that took its place."""
+    found: dict[str, dict[str, str]] = {}
+    for arm in study.changed():
+        if (key := answer.changed_key(arm)) is not None:
+            members = found.setdefault(key, {})
+            if arm.record.get("summary"):
+                members[answer.member(arm)] = str(arm.record["summary"]).rstrip(".")
+    explained = [(key, answer.FAMILIES.get(key, ""), list(members.items())) for key, members in found.items()]
+    return [entry for entry in explained if entry[1] or entry[2]]
 
 
 def _palette() -> str:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from onechange.report.answer import decimals
-from onechange.report.digits import DASH, count, plain, significant
+from onechange.report.digits import DASH, count, plain
 from onechange.report.study import Arm, Study
 
 
@@ -46,7 +46,9 @@ def _corpus(corpus: dict[str, Any]) -> list[tuple[str, str]]:
         if characters is None:
             return ""
         stories = corpus.get(f"{which}_documents")
-        return (f"{count(stories)} stories, " if stories is not None else "") + f"{count(characters)} characters"
+        return (
+            f"{count(stories)} stories, " if stories is not None else ""
+        ) + f"{count(characters)} characters"
 
     whole = f"{count(corpus.get('documents'))} stories, {count(corpus.get('characters'))} characters"
     distinct = corpus.get("distinct_characters")
@@ -82,10 +84,13 @@ def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return significant(value, 4) if value and 1e-3 <= abs(value) < 1e6 else str(value)
+        return f"{value:.4g}"
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, dict):
         name = [str(value["name"])] if "name" in value else []
-        return ", ".join(name + [f"{key} {_value(given)}" for key, given in value.items() if key != "name"])
+        return ", ".join(
+            name
+            + [f"{key.replace('_', ' ')} {_value(given)}" for key, given in value.items() if key != "name"]
+        )
     return "" if value is None else str(value)

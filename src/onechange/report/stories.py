@@ -64,7 +64,9 @@ def repeated(text: str, words: int = REPEATED_WORDS) -> list[tuple[int, int]]:
     places: dict[tuple[str, ...], list[int]] = {}
     for at in range(len(folded) - words + 1):
         places.setdefault(tuple(folded[at : at + words]), []).append(at)
-    marked = sorted({at + more for ats in places.values() if len(ats) > 1 for at in ats for more in range(words)})
+    marked = sorted(
+        {at + more for ats in places.values() if len(ats) > 1 for at in ats for more in range(words)}
+    )
     stretches: list[tuple[int, int]] = []
     for index, at in enumerate(marked):
         if index and marked[index - 1] == at - 1:

@@ -163,7 +163,9 @@ def _level(folder: Path, arm: Arm, point: Point) -> Level | None:
     if len(runs) == 1:
         low, high = runs[0][point].get("low"), runs[0][point].get("high")
         return Level(mean, low, high, "nothing" if low is None else "text", 1)
-    scores = [_scores(folder / "arms" / arm.name / f"seed-{run['seed']}" / "measures.json", point) for run in runs]
+    scores = [
+        _scores(folder / "arms" / arm.name / f"seed-{run['seed']}" / "measures.json", point) for run in runs
+    ]
     whole = [found for found in scores if found is not None]
     if len(whole) < len(runs):
         return Level(mean, None, None, "nothing", len(runs))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from itertools import groupby
 
+from onechange.compare import SEEDS_FOR_A_VERDICT
 from onechange.report.answer import change, decimals
 from onechange.report.digits import DASH, count, plain, signed, significant
 from onechange.report.study import Arm, Point, Study
@@ -30,7 +31,11 @@ COLUMNS = (
     Column("", "change", numeric=False),
     Column("nats per character", "best", "at the step where validation was lowest"),
     Column("nats per character", "last", "at the last step"),
-    Column("difference to parent", "at best", "this arm minus its parent, negative is better; 95% interval beneath"),
+    Column(
+        "difference to parent",
+        "at best",
+        "this arm minus its parent, negative is better; 95% interval beneath",
+    ),
     Column("difference to parent", "at last", "the same at the last step of both"),
     Column("", "verdict", numeric=False),
     Column("model", "parameters", "all weights, the tied embedding once"),
@@ -100,7 +105,12 @@ def _verdict(arm: Arm) -> Cell:
     if found is None:
         return Cell(arm.trouble or DASH) if arm.trouble or arm.parent else Cell("")
     seeds, over = found.get("seeds") or 1, found.get("interval") or "text"
-    small = f"{seeds} seed{'s' * (seeds > 1)}, interval over {over}"
+    small = (
+        f"over {over}"
+        if seeds >= SEEDS_FOR_A_VERDICT
+        else f"{seeds} of the {SEEDS_FOR_A_VERDICT} seeds it takes"
+    )
+    small = small.replace("over seeds", f"over {seeds} seeds")
     return Cell(found["verdict"], f"{small}; one run {arm.trouble}" if arm.trouble else small)
 
 
@@ -123,4 +133,3 @@ def _fixed(value: float | None) -> str:
 
 def _times(value: float | None) -> str:
     return DASH if value is None else f"{value:,.1f}"
-

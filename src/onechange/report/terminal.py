@@ -15,7 +15,9 @@ TABLE = ("change", "best", "last", "at best", "verdict")
 
 def answer(study: Study) -> RenderableType:
     """One sentence per change."""
-    return Group(*(Text.assemble((f"{a.change}  ", "bold"), f"{a.headline} {a.detail}") for a in answers(study)))
+    return Group(
+        *(Text.assemble((f"{a.change}  ", "bold"), f"{a.headline} {a.detail}") for a in answers(study))
+    )
 
 
 def ladder(study: Study, width: int = 78) -> RenderableType:
