@@ -1,4 +1,4 @@
-"""A study's folder with made-up figures, for tests of the report and for looking at it: no model was trained for it."""
+"""A study's folder with made-up figures, to test the report and to look at it: no model was trained."""
 
 import json
 import math
@@ -257,13 +257,15 @@ def _story(name: str, point: str, number: int) -> str:
         return " she saw a litle shilver key. It was so happy and smal. The key was so happy to se"
     things = ["a tiny silver key", "a red feather", "a sleepy frog", "an old map"]
     text = (
-        f' she saw {things[number]}. "What are you doing here?" she asked. It did not say a word. She took it to '
-        'her mom, who smiled and sat down beside her.\n\n"I think somebody has lost it," said Mom. '
+        f' she saw {things[number]}. "What are you doing here?" she asked. It did not say a word. '
+        'She took it to her mom, who smiled and sat down beside her.\n\n"I think somebody has lost it," said Mom. '
     )
     if point == "last":
-        text += "They looked for the owner all day long. They looked for the owner all day long, and then they went home."
+        text += "They looked for the owner all day long. "
+        text += "They looked for the owner all day long, and then they went home."
     else:
-        text += f'So they walked from house to house, until a boy with muddy shoes cried, "That is my {things[number][2:]}!"'
+        text += "So they walked from house to house, until a boy with muddy shoes cried, "
+        text += f'"That is my {things[number][2:]}!"'
     return text
 
 

@@ -1,4 +1,4 @@
-"""The report of a study: `report.html` and `report.md`, made of the files in the study's folder and nothing else."""
+"""The report of a study: `report.html` and `report.md`, made of nothing but the files in its folder."""
 
 import os
 import tempfile

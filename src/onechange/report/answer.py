@@ -26,7 +26,7 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of one change: ``verdict`` is the recorded word, ``headline`` and ``detail`` are plain text."""
+    """What came of one change, in plain text; ``verdict`` is the recorded word."""
 
     arm: Arm
     change: str
@@ -48,8 +48,9 @@ def caution(study: Study) -> str | None:
     if not unjudged:
         return None
     return (
-        "Not judged, because two runs of the very same model differ too, by their random first weights and the order "
-        "of the text. Whether a change did more than that shows from three runs of each model, with three seeds, on. "
+        "Not judged, because two runs of the very same model differ too, by their random first weights and "
+        "the order of the text. Whether a change did more than that shows from three runs of each model on, "
+        "with three seeds. "
         "An interval over the text knows how stories differ, not how runs do."
     )
 

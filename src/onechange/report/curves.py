@@ -35,12 +35,12 @@ _LABELS = (
 
 
 def rows(study: Study) -> list[dict[str, Any]]:
-    """One row per arm and evaluation: means over the arm's finished runs (over all of them if none has finished)."""
+    """One row per arm and evaluation: means over the arm's finished runs, or over all if none has finished."""
     return [row for arm in study.arms for row in _rows(arm)]
 
 
 def specification(study: Study, layout: Layout) -> dict[str, Any] | None:
-    """The curves at one width as Vega, with a signal ``axis`` that names the horizontal axis; None without any."""
+    """The curves at one width as Vega, whose signal ``axis`` chooses the horizontal axis; None without any."""
     points = rows(study)
     if not any(row["validation"] is not None or row["training"] is not None for row in points):
         return None
@@ -64,7 +64,7 @@ def clipped(study: Study) -> bool:
 
 
 def overfitting(study: Study) -> list[tuple[Arm, int, float]]:
-    """Arms whose validation rose after its lowest evaluation: the step of that one, and the rise by the end."""
+    """Arms whose validation rose after its lowest evaluation: the step of that, and the rise by the end."""
     found = []
     for arm in study.arms:
         curve = [(row["validation"], row["step"]) for row in _rows(arm) if row["validation"] is not None]
@@ -175,7 +175,7 @@ def _chart(
 
 
 def _names(points: list[dict[str, Any]], study: Study, low: float, high: float, height: int) -> alt.Chart:
-    """The arms' names right of the plot, at the heights of the curves' ends, moved apart where they would collide."""
+    """The arms' names right of the plot, as high as the curves end, moved apart where they would collide."""
     ends = []
     for arm in study.arms:
         last = [
@@ -197,7 +197,7 @@ def _names(points: list[dict[str, Any]], study: Study, low: float, high: float, 
 
 
 def _domain(points: list[dict[str, Any]], floor: float | None) -> tuple[float, float]:
-    """From the lowest of all to the highest that an arm has after a fifth of its training: the plunge lies above."""
+    """From the lowest of all to the highest after a fifth of an arm's training: the plunge lies above."""
     values = [row[key] for row in points for key in ("validation", "training") if row[key] is not None]
     tops = []
     for index in {row["arm"] for row in points}:

@@ -7,9 +7,9 @@ MINUS, DASH = "−", "–"
 
 
 def decimals_for(half_widths: Iterable[float | None]) -> int:
-    """Decimals for figures with these half-widths of intervals: the finest keeps its first digit, or two after a 1.
+    """Decimals for figures whose intervals have these half-widths.
 
-    Between 2 and 4, one for a whole page so that columns align; 3 where no interval is known.
+    The finest interval keeps its first digit, or two where that is a 1. Between 2 and 4, one for a whole page so that columns align; 3 where no interval is known.
     """
     known = [half for half in half_widths if half is not None and half > 0]
     if not known:
@@ -38,7 +38,7 @@ def count(value: float | None) -> str:
 
 
 def short(value: float | None) -> str:
-    """Three significant digits with a unit a reader knows: ``12.4 million``, ``638,983`` stays below a million."""
+    """Three significant digits and a word for the size: ``12.4 million``; below a million ``638,983``."""
     if value is None:
         return DASH
     for size, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):

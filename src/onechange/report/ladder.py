@@ -1,4 +1,4 @@
-"""The ladder: a dot with its interval for every arm on an axis of nats per character, an arrow for every change."""
+"""The ladder: every arm a dot with its interval on an axis of nats per character, every change an arrow."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -81,7 +81,7 @@ def chart(study: Study, layout: Layout) -> alt.LayerChart:
 
 
 def domain(study: Study) -> tuple[float, float]:
-    """The stretch of nats per character that the ladder shows: arms, intervals and floor, with room beside them."""
+    """The stretch of nats per character that the ladder shows: arms, intervals and floor, and some room."""
     values = [study.floor]
     for arm in study.arms:
         if arm.best:

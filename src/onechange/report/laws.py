@@ -10,7 +10,7 @@ from onechange.report.study import Arm, Study
 
 @dataclass(frozen=True)
 class Law:
-    """``rule`` says what must hold, ``recorded`` what this study's files say; ``broken`` marks an exception."""
+    """``rule`` must hold, ``recorded`` is what this study's files say of it, ``broken`` marks an exception."""
 
     name: str
     rule: str
@@ -33,7 +33,7 @@ def laws(study: Study) -> list[Law]:
         ),
         Law(
             "Same text",
-            "At each step all models start reading at the same places of the text, whatever their tokenizers.",
+            "At each step all models start reading at the same places of the text.",
             CONSTRUCTION + _exposure(study),
         ),
         Law(
@@ -69,15 +69,15 @@ def _exposure(study: Study) -> str:
 
 def _ruler(study: Study) -> Law:
     rule = (
-        "Every token of the whole validation text is scored once, and the sum is divided by the text’s characters, "
-        "so that models with different tokens can be compared."
+        "Every token of the whole validation text is scored once, and the sum is divided by the text’s "
+        "characters, so that models with different tokens can be compared."
     )
     corpus = study.corpus
     if not study.has_validation:
         return Law("Same ruler", rule, "There was no validation text, so nothing was measured.", True)
     lossy = [arm.name for arm in study.arms if not arm.lossless]
     recorded = (
-        f"{count(corpus.get('validation_documents'))} stories of {count(corpus.get('validation_characters'))} "
+        f"{count(corpus.get('validation_documents'))} stories, {count(corpus.get('validation_characters'))} "
         "characters, the same for all."
     )
     if lossy:
@@ -94,8 +94,8 @@ def _peeking(study: Study) -> Law:
     peeking = [arm.name for arm in study.arms if arm.peeking]
     if peeking:
         recorded += (
-            f"The tokenizer of {_listed(peeking)} learned from all text, validation included, so the figures of "
-            f"{_listed(peeking)} are flattered by an unknown amount."
+            f"The tokenizer of {_listed(peeking)} learned from all text, validation included, so the figures "
+            "there are flattered by an unknown amount."
         )
     else:
         recorded += "Tokenizers learned from training text only."
@@ -104,8 +104,8 @@ def _peeking(study: Study) -> Law:
 
 def _luck(study: Study) -> Law:
     rule = (
-        f"A difference is judged from {SEEDS_FOR_A_VERDICT} runs of each model on, each with its own seed of the random "
-        "numbers, and only where its interval leaves out zero."
+        f"A difference is judged from {SEEDS_FOR_A_VERDICT} runs of each model on, each with its own seed of "
+        "the random numbers, and only where its interval leaves out zero."
     )
     seeds = study.seeds
     if not seeds:

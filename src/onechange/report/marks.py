@@ -1,8 +1,9 @@
 """One colour and one shape per arm, the same on the whole page.
 
-The colours are custom properties of the page, so that a chart follows the reader's light or dark system without being
-drawn again. They are those of Okabe and Ito (Color Universal Design, 2008), darkened for light paper and lightened for
-dark, at least 3 : 1 against the page. The shape says the same as the colour to those who see none.
+The colours are custom properties of the page, so that a chart follows the reader's light or dark
+system without being drawn again. They are those of Okabe and Ito (Color Universal Design, 2008),
+darkened for light paper and lightened for dark, at least 3 : 1 against the page. The shape says the
+same as the colour to those who see none.
 """
 
 SHAPES = (
@@ -36,7 +37,7 @@ def colour(index: int) -> str:
 
 
 def shape(index: int) -> str:
-    """The arm's shape, a name of Vega's; after eight arms the pairs of colour and shape differ, not the shapes."""
+    """The arm's shape, a name of Vega's; beyond eight arms shapes return with other colours."""
     return SHAPES[(index + index // len(SHAPES)) % len(SHAPES)]
 
 
@@ -47,4 +48,5 @@ def symbol(index: int) -> str:
 
 def swatch(index: int) -> str:
     """The arm's mark as a small inline SVG, hidden from screen readers: the name stands beside it."""
-    return f'<svg class="mark" aria-hidden="true" viewBox="0 0 16 16" fill="{colour(index)}">{_PATHS[shape(index)]}</svg>'
+    drawn = f'viewBox="0 0 16 16" fill="{colour(index)}">{_PATHS[shape(index)]}'
+    return f'<svg class="mark" aria-hidden="true" {drawn}</svg>'

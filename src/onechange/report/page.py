@@ -82,7 +82,7 @@ def notices(study: Study) -> list[str]:
         told = [arm for arm in study.arms if arm.trouble and (arm.best or arm.parent is None)]
         found += [answer.sentence(f"{arm.name} {arm.trouble}") for arm in told]
     found += [
-        f"The tokenizer of {arm.name} was learned from all text, validation included: its figure is flattered."
+        f"{arm.name} learned its tokenizer from all text, validation included: its figure is flattered."
         for arm in study.arms
         if arm.peeking
     ]
@@ -94,8 +94,8 @@ def notices(study: Study) -> list[str]:
 def meaning(study: Study) -> str:
     """The end of a sentence that begins "Nats per character", with the study's own figures as examples."""
     text = (
-        "say how surprised a model is by each next character of stories that it has never seen, on average. Lower is "
-        "better:"
+        "say how surprised a model is by each next character of stories that it has never seen, "
+        "on average. Lower is better:"
     )
     known = sorted(arm.best.nats_per_character for arm in study.arms if arm.best)
     if not known:
@@ -103,8 +103,10 @@ def meaning(study: Study) -> str:
     digits = answer.decimals(study)
     examples = [known[-1]] if len(known) == 1 else [known[-1], known[0]]
     picks = [f"{math.exp(value):.1f}" for value in examples]
-    first = f"{text} {plain(examples[0], digits)} is the surprise of a guess among {picks[0]} equally likely characters"
-    return first + (f", {plain(examples[1], digits)} of one among {picks[1]}." if len(picks) > 1 else ".")
+    text += (
+        f" {plain(examples[0], digits)} is the surprise of a guess among {picks[0]} equally likely characters"
+    )
+    return text + (f", {plain(examples[1], digits)} of one among {picks[1]}." if len(picks) > 1 else ".")
 
 
 def ladder_words(study: Study) -> str:
@@ -154,7 +156,8 @@ def _policy(scripts: list[str]) -> str:
     """A content-security policy under which only the page's own scripts run and nothing can be loaded."""
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes) or "'none'"
-    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    rules = ["default-src 'none'", f"script-src {allowed}", "style-src 'unsafe-inline'"]
+    return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])
 
 
 @cache

@@ -24,7 +24,7 @@ def facts(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def rulers(study: Study) -> list[tuple[Arm, list[str]]]:
-    """Per arm with a figure: exact nats per character at best, bits per byte, the rough conversion; means over seeds."""
+    """Nats per character, bits per byte and the rough conversion at best, means over seeds, for each arm."""
     digits = decimals(study)
     found = []
     for arm in study.arms:

@@ -1,4 +1,4 @@
-"""Charts become pictures: compiled and drawn here, offline, by the same library that moves them in the browser."""
+"""Charts become pictures: compiled and drawn offline by the library that also moves them in the browser."""
 
 import re
 from typing import Any
@@ -31,7 +31,7 @@ def compiled(chart: alt.LayerChart) -> dict[str, Any]:
 
 
 def svg(specification: dict[str, Any], prefix: str) -> str:
-    """A Vega specification as inline SVG. ``prefix`` keeps its ids apart from those of the page's other pictures.
+    """A Vega specification as inline SVG, its ids kept apart from other pictures' by ``prefix``.
 
     The picture is hidden from screen readers: the page puts a text in its place.
     """

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from onechange.report.study import POINTS, Arm, Point, Study
@@ -12,7 +13,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a sample: of its prompt or of what the model wrote, repeated elsewhere in the sample or not."""
+    """A stretch of a sample, of its prompt or of what the model wrote, repeated in the sample or not."""
 
     text: str
     prompt: bool
@@ -55,9 +56,10 @@ def prompts(study: Study, seed: int) -> list[Prompt]:
 
 
 def repeated(text: str, words: int = REPEATED_WORDS) -> list[tuple[int, int]]:
-    """The stretches of ``text``, as (start, end) in characters, that belong to a passage standing there twice.
+    """The passages that stand in ``text`` twice or more, as (start, end) in characters.
 
-    A passage is ``words`` or more words in the same order, whatever the case and the punctuation between them.
+    A passage is ``words`` or more words in the same order, whatever the case and the punctuation
+    between them.
     """
     spans = [match.span() for match in _WORD.finditer(text)]
     folded = [text[start:end].casefold() for start, end in spans]
@@ -83,6 +85,6 @@ def _sample(arm: Arm, point: Point, line: dict[str, Any]) -> Sample:
     edges = sorted(cuts)
     pieces = [
         Piece(text[start:end], end <= len(prompt), any(low <= start < high for low, high in stretches))
-        for start, end in zip(edges, edges[1:], strict=False)
+        for start, end in pairwise(edges)
     ]
     return Sample(arm, point, line.get("step"), line.get("tokens"), tuple(pieces), len(stretches))

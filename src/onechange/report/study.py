@@ -1,4 +1,4 @@
-"""A study's folder as the report reads it: `results.json`, the scores by story and the samples, nothing else."""
+"""A study's folder as the report reads it: `results.json`, the scores by story, the samples."""
 
 import json
 from collections.abc import Iterator
@@ -131,8 +131,8 @@ class Study:
 def read(folder: Path) -> Study:
     """Read a study's folder.
 
-    Raises a `FileNotFoundError` where there is no `results.json` and a `ValueError` where it is not one that this
-    version understands.
+    Raises a `FileNotFoundError` where there is no `results.json` and a `ValueError` where it is not
+    one that this version understands.
     """
     path = folder / "results.json"
     if not path.is_file():

@@ -116,7 +116,7 @@ def _verdict(arm: Arm) -> Cell:
 
 def _steps(arm: Arm) -> str:
     planned = arm.record.get("steps")
-    done = [run.get("steps") for run in arm.runs if run.get("steps") is not None]
+    done: list[int] = [run["steps"] for run in arm.runs if run.get("steps") is not None]
     if planned is None or not done or min(done) >= planned:
         return count(planned if planned is not None else max(done, default=None))
     return f"{min(done):,} of {planned:,}"
