@@ -258,7 +258,8 @@ def _story(name: str, point: str, number: int) -> str:
     things = ["a tiny silver key", "a red feather", "a sleepy frog", "an old map"]
     text = (
         f' she saw {things[number]}. "What are you doing here?" she asked. It did not say a word. '
-        'She took it to her mom, who smiled and sat down beside her.\n\n"I think somebody has lost it," said Mom. '
+        "She took it to her mom, who smiled and sat down beside her.\n\n"
+        '"I think somebody has lost it," said Mom. '
     )
     if point == "last":
         text += "They looked for the owner all day long. "

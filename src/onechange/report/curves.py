@@ -35,12 +35,12 @@ _LABELS = (
 
 
 def rows(study: Study) -> list[dict[str, Any]]:
-    """One row per arm and evaluation: means over the arm's finished runs, or over all if none has finished."""
+    """One row per arm and evaluation: means over the arm's finished runs, or over all if none has."""
     return [row for arm in study.arms for row in _rows(arm)]
 
 
 def specification(study: Study, layout: Layout) -> dict[str, Any] | None:
-    """The curves at one width as Vega, whose signal ``axis`` chooses the horizontal axis; None without any."""
+    """The curves at one width as Vega, whose signal ``axis`` chooses the horizontal axis; None if empty."""
     points = rows(study)
     if not any(row["validation"] is not None or row["training"] is not None for row in points):
         return None
@@ -103,7 +103,7 @@ def _rows(arm: Arm) -> list[dict[str, Any]]:
 
 def _chart(
     study: Study, points: list[dict[str, Any]], width: int, height: int, names: bool, digits: int
-) -> alt.LayerChart:
+) -> alt.TopLevelMixin:
     low, high = _domain(points, study.floor)
     arms = [arm.index for arm in study.arms]
     for row in points:
@@ -199,13 +199,13 @@ def _names(points: list[dict[str, Any]], study: Study, low: float, high: float, 
 def _domain(points: list[dict[str, Any]], floor: float | None) -> tuple[float, float]:
     """From the lowest of all to the highest after a fifth of an arm's training: the plunge lies above."""
     values = [row[key] for row in points for key in ("validation", "training") if row[key] is not None]
-    tops = []
+    tops: list[float] = []
     for index in {row["arm"] for row in points}:
         own = [row for row in points if row["arm"] == index and row["validation"] is not None]
         settled = [row["validation"] for row in own if row["step"] >= own[-1]["step"] / 5]
         tops += settled[:1]
-    low = min([*values, *([floor] if floor is not None else [])])
-    high = max(tops) if tops else max(values)
+    low = float(min([*values, *([floor] if floor is not None else [])]))
+    high = float(max(tops) if tops else max(values))
     room = 0.05 * (high - low or 0.1)
     return low - room, high + room
 

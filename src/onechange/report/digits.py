@@ -9,7 +9,8 @@ MINUS, DASH = "−", "–"
 def decimals_for(half_widths: Iterable[float | None]) -> int:
     """Decimals for figures whose intervals have these half-widths.
 
-    The finest interval keeps its first digit, or two where that is a 1. Between 2 and 4, one for a whole page so that columns align; 3 where no interval is known.
+    The finest interval keeps its first digit, or two where that is a 1. Between 2 and 4, one for a whole page
+    so that columns align; 3 where no interval is known.
     """
     known = [half for half in half_widths if half is not None and half > 0]
     if not known:

@@ -36,7 +36,7 @@ LAYOUTS = {
 }
 
 
-def chart(study: Study, layout: Layout) -> alt.LayerChart:
+def chart(study: Study, layout: Layout) -> alt.TopLevelMixin:
     """The ladder at one width. Arms without a figure keep their row and say why they have none."""
     drawing = _Drawing(study, layout)
     height = layout.row * len(study.arms) - layout.row // 3 + (18 if study.floor is not None else 0)

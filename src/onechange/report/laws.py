@@ -10,7 +10,7 @@ from onechange.report.study import Arm, Study
 
 @dataclass(frozen=True)
 class Law:
-    """``rule`` must hold, ``recorded`` is what this study's files say of it, ``broken`` marks an exception."""
+    """``rule`` must hold, ``recorded`` is what the study's files say of it, ``broken`` marks an exception."""
 
     name: str
     rule: str

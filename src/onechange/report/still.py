@@ -25,7 +25,7 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def compiled(chart: alt.LayerChart) -> dict[str, Any]:
+def compiled(chart: alt.TopLevelMixin) -> dict[str, Any]:
     """The chart as a Vega specification, which a browser draws without compiling anything."""
     return vl_convert.vegalite_to_vega(chart.to_dict(), config=CONFIG)
 
