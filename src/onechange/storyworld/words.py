@@ -54,18 +54,16 @@ def article(following: str) -> str:
 
 
 def entries(line: str, place: str) -> list[Word]:
-    """The words of one line: ``red, blue, green`` or ``kite : outside ; part = tail, string``."""
-    if ":" not in line and ";" not in line:
-        return [_weighted(word, frozenset(), {}) for word in line.split(",")]
+    """The words of one line, ``red, blue`` or ``Tom, Ben : he`` or ``kite : toy ; part = tail, string``."""
     head, *parts = line.split(";")
-    word, _, tags = head.partition(":")
+    words, _, tags = head.partition(":")
     details: dict[str, tuple[str, ...]] = {}
     for part in parts:
         name, equals, values = part.partition("=")
         if not equals:
             raise ValueError(f"{place}: {part.strip()!r} is no detail: write name = value, value")
         details[name.strip()] = tuple(value.strip() for value in values.split(","))
-    return [_weighted(word, frozenset(tags.split()), details)]
+    return [_weighted(word, frozenset(tags.split()), details) for word in words.split(",")]
 
 
 def _weighted(word: str, tags: frozenset[str], details: dict[str, tuple[str, ...]]) -> Word:
