@@ -91,7 +91,9 @@ def _kept(ids: Int[np.ndarray, " tokens"], window: int) -> Int[np.ndarray, " kep
 
 
 @torch.no_grad()
-def _next_logits(model: Model, seen: Sequence[Int[np.ndarray, " tokens"]]) -> Float[Tensor, "rows vocabulary"]:
+def _next_logits(
+    model: Model, seen: Sequence[Int[np.ndarray, " tokens"]]
+) -> Float[Tensor, "rows vocabulary"]:
     """Scores of the token after each text. Shorter texts are filled up behind, where causal attention cannot look."""
     longest = max(len(ids) for ids in seen)
     batch = torch.from_numpy(np.stack([np.pad(ids, (0, longest - len(ids))) for ids in seen]))

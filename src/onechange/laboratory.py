@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from onechange import atomic, prompts, record, report
@@ -19,7 +18,7 @@ Say = Callable[[str], None]
 """Told once of what a person should know."""
 
 
-def run(plan: Plan, folder: StudyFolder, command: str, watch: Watch, say: Say) -> dict[str, Any]:
+def run(plan: Plan, folder: StudyFolder, watch: Watch, say: Say) -> dict[str, Any]:
     """Run what of ``plan`` is not finished yet and return the results.
 
     The folder must be begun and locked. A run whose loss stops being finite is marked as failed and the study goes
@@ -46,14 +45,30 @@ def run(plan: Plan, folder: StudyFolder, command: str, watch: Watch, say: Say) -
     for seed in plan.seeds:
         for arm in plan.arms:
             _one(plan, folder, arm, seed, kept, watch, say)
-            record.write(folder, command)
-    results = record.write(folder, command)
+            record.write(folder)
+    results = record.write(folder)
     report.write(folder.path)
     return results
 
 
-_SHOWN = ("layers", "heads", "width", "window", "batch", "dropout", "clip", "precision", "compile", "threads",
-          "norm", "mlp", "attention", "optimizer", "schedule", "evaluate_every")
+_SHOWN = (
+    "layers",
+    "heads",
+    "width",
+    "window",
+    "batch",
+    "dropout",
+    "clip",
+    "precision",
+    "compile",
+    "threads",
+    "norm",
+    "mlp",
+    "attention",
+    "optimizer",
+    "schedule",
+    "evaluate_every",
+)
 
 
 def _one(

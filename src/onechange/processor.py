@@ -10,9 +10,10 @@ from typing import Any
 
 import torch
 
+from onechange import __version__
 from onechange.recipe import Precision
 
-REPORTED = ("onechange", "torch", "numpy", "safetensors", "scipy", "altair", "huggingface-hub")
+REPORTED = ("torch", "numpy", "safetensors", "scipy", "altair", "huggingface-hub")
 
 
 def has_fast_bf16() -> bool:
@@ -77,7 +78,7 @@ def machine() -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Versions of the packages that decide a run's numbers or its page."""
-    return {name: version(name) for name in REPORTED}
+    return {"onechange": __version__, **{name: version(name) for name in REPORTED}}
 
 
 def _cpuinfo() -> str:

@@ -17,14 +17,14 @@ from onechange.study_folder import StudyFolder
 FORMAT = 1
 
 
-def write(folder: StudyFolder, command: str) -> dict[str, Any]:
+def write(folder: StudyFolder) -> dict[str, Any]:
     """Collect the study in ``folder`` into its `results.json` and return it."""
-    results = collect(folder, command)
+    results = collect(folder)
     atomic.write(folder.path / "results.json", json.dumps(results, ensure_ascii=False, indent=1) + "\n")
     return results
 
 
-def collect(folder: StudyFolder, command: str) -> dict[str, Any]:
+def collect(folder: StudyFolder) -> dict[str, Any]:
     """The document; arms and runs that are missing or unfinished are in it, marked as such."""
     start, study, corpus = folder.start(), folder.study(), folder.json("corpus.json")
     facts = {name: _json(folder.path / "arms" / name / "arm.json") for name in study.arm_names}
@@ -45,7 +45,7 @@ def collect(folder: StudyFolder, command: str) -> dict[str, Any]:
         "scale": start.scale,
         "question": study.question,
         "status": "finished" if finished else "unfinished",
-        "command": command,
+        "command": start.command,
         "prompts": corpus["prompts"],
         "sampling": msgspec.structs.asdict(study.sampling),
         "corpus": {k: v for k, v in corpus.items() if k not in ("prompts", "demonstration", "entropy_floor")},
@@ -77,7 +77,7 @@ def _run(folder: StudyFolder, arm: str, seed: int) -> dict[str, Any]:
     last = max(seconds, default=0)
     return {
         "seed": seed,
-        "status": "failed" if failure else "finished" if measures else "unfinished",
+        "status": "failed" if failure else "finished" if measures else "running",
         "error": failure["error"] if failure else None,
         "steps": last,
         "seconds": seconds[last]["seconds"] if last else 0.0,

@@ -26,6 +26,8 @@ class Start(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     compile: bool
     study: str
     """What the person called it: a built-in study's name or a file's."""
+    command: str
+    """The command that repeats it."""
     format: int = FORMAT
 
 
@@ -49,7 +51,11 @@ class StudyFolder:
         found = (self.path / "arms" / arm).glob("seed-*")
         return sorted(int(folder.name.removeprefix("seed-")) for folder in found)
 
-    def begin(self, plan: Plan, content: bytes, word: str) -> None:
+    def all_seeds(self) -> list[int]:
+        """Every seed that any arm has a folder for, in order."""
+        return sorted({seed for arm in self.study().arm_names for seed in self.seeds(arm)})
+
+    def begin(self, plan: Plan, content: bytes, word: str, command: str) -> None:
         """Write the study file as it was given, and how it was started."""
         self.path.mkdir(parents=True, exist_ok=True)
         atomic.write(self.path / "study.toml", content)
@@ -59,9 +65,12 @@ class StudyFolder:
             threads=plan.chosen.threads,
             precision=plan.chosen.precision,
             compile=plan.chosen.compile,
-            study=word,
+            study=Path(word).stem,
+            command=command,
         )
-        atomic.write(self.path / "start.json", msgspec.json.format(msgspec.json.encode(start), indent=1) + b"\n")
+        atomic.write(
+            self.path / "start.json", msgspec.json.format(msgspec.json.encode(start), indent=1) + b"\n"
+        )
 
     def start(self) -> Start:
         """What `begin` wrote. A `LookupError` says that no study lies here, a `ValueError` that it cannot be read."""
