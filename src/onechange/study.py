@@ -41,6 +41,9 @@ DEFAULTS: dict[str, Any] = {
     "compile": "auto",
     "threads": 0,
 }
+DEMONSTRATION = "Lucy found a small box under her bed. When she opened it,"
+"""The sentence that shows how tokenizers split, and the prompt where none is given: the article's first."""
+
 _TYPES: dict[str, Any] = {
     **dict.fromkeys(("layers", "heads", "width", "window", "batch", "evaluate_every", "threads"), int),
     "dropout": float,
@@ -79,7 +82,7 @@ class Study(
     prompts: list[str] = []
     corpus: str | dict[str, Any] = "tinystories"
     sampling: Sampling = Sampling()
-    demonstration: str = "Lucy found a small box under her bed. When she opened it,"
+    demonstration: str = DEMONSTRATION
     arms: list[Arm] = []
     scales: dict[str, dict[str, Any]] = {}
 

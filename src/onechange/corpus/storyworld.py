@@ -21,11 +21,17 @@ class Storyworld(Source):
     has nothing to do with the seed of a run.
     """
 
-    def __init__(self, *, world: int = 0, characters: int | None = 1_600_000, separator: str = "\n\n") -> None:
+    def __init__(
+        self, *, world: int = 0, characters: int | None = 1_600_000, separator: str = "\n\n"
+    ) -> None:
         if characters is None:
-            raise ValueError("corpus.characters = None: storyworld has no end; say how many characters are wanted")
+            raise ValueError(
+                "corpus.characters = None: storyworld has no end; say how many characters are wanted"
+            )
         if characters < 1:
-            raise ValueError(f"corpus.characters = {characters}: storyworld needs a positive number of characters")
+            raise ValueError(
+                f"corpus.characters = {characters}: storyworld needs a positive number of characters"
+            )
         if not separator:
             raise ValueError("corpus.separator = '': the text between stories must not be empty")
         self.world, self.characters, self.separator = world, characters, separator

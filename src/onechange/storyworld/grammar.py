@@ -74,7 +74,9 @@ Block = tuple[str, list[tuple[str, str]]]
 class Grammar:
     """Everything that may be told. ``start`` is the first choice: which plot."""
 
-    def __init__(self, words: Mapping[str, str], sentences: Mapping[str, str], plots: Mapping[str, str]) -> None:
+    def __init__(
+        self, words: Mapping[str, str], sentences: Mapping[str, str], plots: Mapping[str, str]
+    ) -> None:
         """Texts of the story files by name; a `ValueError` or `LookupError` names the place of a slip."""
         self._pools = {
             header: tuple(word for place, line in lines for word in entries(line, place))
@@ -83,7 +85,10 @@ class Grammar:
         }
         shared = [block for name, text in sorted(sentences.items()) for block in blocks(name, text)]
         self.plots = tuple(sorted(plots))
-        starts = [_Linker(self._pools, [*shared, *blocks(name, plots[name])]).rule("story", ()) for name in self.plots]
+        starts = [
+            _Linker(self._pools, [*shared, *blocks(name, plots[name])]).rule("story", ())
+            for name in self.plots
+        ]
         self.start = Choice(tuple(Option(1, None, (start,)) for start in starts))
 
 
@@ -173,8 +178,12 @@ class _Linker:
         names, _, agrees = entry.partition("~")
         missing = [name for name in names.split() if name not in self.pools]
         if missing:
-            raise LookupError(f"{place}: the variable {variable!r} needs the pool {missing[0]!r}; there is none")
-        return Domain(tuple(word for name in names.split() for word in self.pools[name]), agrees=agrees.strip())
+            raise LookupError(
+                f"{place}: the variable {variable!r} needs the pool {missing[0]!r}; there is none"
+            )
+        return Domain(
+            tuple(word for name in names.split() for word in self.pools[name]), agrees=agrees.strip()
+        )
 
 
 def _rename(variable: str, renamed: dict[str, str]) -> str:

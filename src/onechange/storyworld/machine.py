@@ -70,7 +70,13 @@ def advance(point: Point) -> Said | Fork | None:
             marks = marks | {step}
         elif isinstance(step, Choice):
             options = step.options
-            return Fork([Way(o.weight, "", Point((o.steps, 0, rest), known, marks)) for o in options if _fits(o, known)])
+            return Fork(
+                [
+                    Way(o.weight, "", Point((o.steps, 0, rest), known, marks))
+                    for o in options
+                    if _fits(o, known)
+                ]
+            )
         elif step.variable in known:
             text = known[step.variable].form(step.form)
             return Said(_marked(text, marks), step.place, Point(rest, known, NONE))

@@ -30,7 +30,9 @@ class Word:
         if name in self.details:
             values = self.details[name]
             if len(values) != 1:
-                raise LookupError(f"{self.text!r} has {len(values)} values of {name!r}: write {{variable:{name}}}")
+                raise LookupError(
+                    f"{self.text!r} has {len(values)} values of {name!r}: write {{variable:{name}}}"
+                )
             return values[0]
         if name == "plural":
             return plural(self.text)
