@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,27 +104,7 @@ def dry_run(request: Request, as_json: bool) -> None:
         )
         return
     _say_means(plan)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("arm", "from", "one change"):
-        table.add_column(title)
-    for title in ("parameters", "vocabulary", "char/token", "char/window", "text seen", "tokens", "op/char"):
-        table.add_column(title, justify="right")
-    table.add_column("time, about", justify="right")
-    for arm in arms:
-        table.add_row(
-            arm["name"],
-            arm["from"] or "",
-            _change(arm["change"]),
-            f"{arm['parameters']:,}",
-            f"{arm['vocabulary']:,}",
-            f"{arm['characters_per_token']:.2f}",
-            f"{arm['characters_per_window']:,.0f}",
-            f"{arm['times_text_seen']:.1f}×",
-            f"{arm['tokens'] / 1e6:.1f}M",
-            f"{arm['operations_per_character'] / 1e6:.1f}M",
-            duration(arm["seconds_per_step"] * arm["steps"]),
-        )
-    output.out.print(table)
+    output.out.print(_side_by_side(arms))
     count = f"{len(plan.seeds)} seed" + ("s" if len(plan.seeds) > 1 else "")
     output.out.print(
         f"\nTraining {len(arms)} arms, {count}: about {duration(total)} on this machine; compiling, evaluations and "
@@ -196,6 +177,32 @@ def _say_means(plan: Plan) -> None:
     how = "compiled" if chosen.compile else f"eager ({why})" if why else "eager"
     threads = f"{chosen.threads} thread" + ("s" if chosen.threads > 1 else "")
     output.notes.print(f"{threads}, {chosen.precision}, {how}")
+
+
+def _side_by_side(arms: list[dict[str, Any]]) -> Table:
+    """One column per arm: a terminal is wide enough for a study's arms, not for all that is to be said of one."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("arm")
+    for arm in arms:
+        table.add_column(arm["name"], overflow="fold")
+    rows: dict[str, Callable[[dict[str, Any]], str]] = {
+        "from": lambda arm: arm["from"] or "the base",
+        "its one change": lambda arm: _change(arm["change"]),
+        "parameters": lambda arm: f"{arm['parameters']:,}",
+        "  of them embedding": lambda arm: f"{arm['embedding_share']:.0%}",
+        "vocabulary": lambda arm: f"{arm['vocabulary']:,}",
+        "characters per token": lambda arm: f"{arm['characters_per_token']:.2f}",
+        "characters per window": lambda arm: f"{arm['characters_per_window']:,.0f}",
+        "steps": lambda arm: f"{arm['steps']:,}",
+        "tokens": lambda arm: f"{arm['tokens']:,}",
+        "training text seen": lambda arm: f"{arm['times_text_seen']:.1f} times",
+        "operations": lambda arm: f"{arm['operations']:.2g}",
+        "  per character": lambda arm: f"{arm['operations_per_character']:.2g}",
+        "time, about": lambda arm: duration(arm["seconds_per_step"] * arm["steps"]),
+    }
+    for title, cell in rows.items():
+        table.add_row(title, *(cell(arm) for arm in arms))
+    return table
 
 
 def _change(change: dict[str, Any] | None) -> str:
