@@ -193,13 +193,14 @@ def _family(key: str, value: Any, parent: Mapping[str, Any], scaled: Mapping[str
     return family.resolve(key, {**_member_settings(key, table["name"], scaled), **table})
 
 
-def _plain(key: str, value: Any) -> Any:
+def _plain(key: str, given: Any) -> Any:
     try:
-        value = msgspec.convert(value, _TYPES[key])
+        value: Any = msgspec.convert(given, _TYPES[key])
     except msgspec.ValidationError as error:
-        raise ValueError(f"{key} = {value!r}: {error}") from None
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{key} = {value!r}: must be a finite number")
+        raise ValueError(f"{key} = {given!r}: {error}") from None
+    if key == "dropout" or key == "clip":
+        if not math.isfinite(value):
+            raise ValueError(f"{key} = {value!r}: must be a finite number")
     if key in _WORDS and value not in _WORDS[key]:
         raise ValueError(f"{key} = {value!r}: must be one of {', '.join(_WORDS[key])}")
     if key == "budget" and (set(value) != {"steps"} or value["steps"] < 1):
