@@ -1,21 +1,28 @@
 """What several test files need.
 
-Shapes are checked while tests run. The check cannot be traced by `torch.compile`: a test that compiles in its own process
-asks for the fixture ``unchecked``.
+Shapes are checked while tests run. `torch.compile` cannot trace the check: a test that compiles in its own
+process asks for the fixture ``unchecked``.
 """
 
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import jaxtyping
 import pytest
 
-SPEAK_OF_SHAPES = "attention encoding engine evaluate measure mlp model norm position windows".split()
+SPEAK_OF_SHAPES = ("attention", "encoding", "evaluate", "mlp", "model", "norm", "position", "windows")
 jaxtyping.install_import_hook([f"onechange.{name}" for name in SPEAK_OF_SHAPES], "beartype.beartype")
 
 import torch  # noqa: E402
 
 SHARED_STORIES = Path(__file__).parents[2] / "shared" / "data" / "tinystories-v2.txt"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """torch's compiler warns about what torch itself does; everybody else's warnings are errors."""
+    config.addinivalue_line("filterwarnings", "ignore:The .grad attribute of a Tensor:UserWarning")
+    config.addinivalue_line("filterwarnings", "ignore:`torch.jit:DeprecationWarning")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -32,6 +39,15 @@ def unchecked() -> Iterator[None]:
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
     torch._dynamo.reset()
+
+
+@pytest.fixture
+def strangers(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a member that a file of `tests/strangers` adds to every family of the model."""
+    for folder in (Path(__file__).parent / "strangers").iterdir():
+        package = importlib.import_module(f"onechange.{folder.name}")
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
+    return "stranger"
 
 
 @pytest.fixture(scope="session")
