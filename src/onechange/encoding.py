@@ -48,7 +48,9 @@ def encode(tokenizer: Tokenizer, stories: Sequence[str], separator: str) -> Enco
     for number, story in enumerate(stories):
         ids = tokenizer.encode(story)
         if tokenizer.lossless and token_characters[ids].sum() != len(story):
-            raise ValueError(f"story {number}: its tokens hold other characters than its text: {story[:40]!r}…")
+            raise ValueError(
+                f"story {number}: its tokens hold other characters than its text: {story[:40]!r}…"
+            )
         parts += (ids, gap)
         story_tokens[number] = len(ids) + len(gap)
     ids = np.concatenate(parts).astype(np.int64) if parts else np.empty(0, dtype=np.int64)

@@ -23,7 +23,9 @@ FAMILIES = ("corpus", "tokenizer", *MODEL_FAMILIES, *TRAINING_FAMILIES)
 def members(family: str) -> list[str]:
     """The words that a recipe may use for ``family``, in alphabetical order."""
     package = _package(family)
-    return sorted(found.name for found in pkgutil.iter_modules(package.__path__) if not found.name.startswith("_"))
+    return sorted(
+        found.name for found in pkgutil.iter_modules(package.__path__) if not found.name.startswith("_")
+    )
 
 
 def member(family: str, name: str) -> type:
@@ -62,7 +64,7 @@ def resolve(family: str, choice: str | Mapping[str, Any]) -> dict[str, Any]:
     given: dict[str, Any] = {"name": choice} if isinstance(choice, str) else dict(choice)
     name = given.pop("name", None)
     if not isinstance(name, str):
-        raise ValueError(f"{family}: a table needs name = \"…\", one of {', '.join(members(family))}")
+        raise ValueError(f'{family}: a table needs name = "…", one of {", ".join(members(family))}')
     settings = defaults(family, name)
     types = get_type_hints(member(family, name).__init__)
     for key, value in given.items():

@@ -6,13 +6,14 @@ import shutil
 import sysconfig
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
+from onechange import __version__
 from onechange.recipe import Precision
 
-REPORTED = ("onechange", "torch", "numpy", "safetensors", "scipy", "altair", "huggingface-hub")
+REPORTED = ("torch", "numpy", "safetensors", "scipy", "altair", "huggingface-hub")
 
 
 def has_fast_bf16() -> bool:
@@ -47,12 +48,21 @@ def precision(wanted: str) -> Precision:
     return "float32" if wanted == "float32" else "bf16"
 
 
-def compiles(wanted: Literal["auto", "on", "off"] | str) -> bool:
-    """``auto`` compiles where it can; ``on`` where it cannot is a `ValueError`."""
+OPERATIONS_WORTH_COMPILING = 2e12
+"""Below this much work in a whole run, compiling (10 to 30 seconds) costs more than it saves."""
+
+
+def compiles(wanted: str, operations: float) -> bool:
+    """``auto`` compiles where it can and where a run of so many ``operations`` gains by it.
+
+    ``on`` where it cannot is a `ValueError`.
+    """
     reason = why_not_compile()
     if wanted == "on" and reason:
         raise ValueError(f'compile = "on": {reason}; install it, or use compile = "auto" or "off"')
-    return wanted != "off" and reason is None
+    if wanted == "auto":
+        return reason is None and operations >= OPERATIONS_WORTH_COMPILING
+    return wanted == "on"
 
 
 def machine() -> dict[str, Any]:
@@ -68,7 +78,7 @@ def machine() -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Versions of the packages that decide a run's numbers or its page."""
-    return {name: version(name) for name in REPORTED}
+    return {"onechange": __version__, **{name: version(name) for name in REPORTED}}
 
 
 def _cpuinfo() -> str:

@@ -41,6 +41,9 @@ DEFAULTS: dict[str, Any] = {
     "compile": "auto",
     "threads": 0,
 }
+DEMONSTRATION = "Lucy found a small box under her bed. When she opened it,"
+"""The sentence that shows how tokenizers split, and the prompt where none is given: the article's first."""
+
 _TYPES: dict[str, Any] = {
     **dict.fromkeys(("layers", "heads", "width", "window", "batch", "evaluate_every", "threads"), int),
     "dropout": float,
@@ -69,7 +72,9 @@ class Sampling(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tokens: int = 180
 
 
-class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"arms": "arm", "scales": "scale"}):
+class Study(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"arms": "arm", "scales": "scale"}
+):
     """The file as written, with its names checked. `settings` resolves an arm under a scale."""
 
     question: str
@@ -77,7 +82,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"ar
     prompts: list[str] = []
     corpus: str | dict[str, Any] = "tinystories"
     sampling: Sampling = Sampling()
-    demonstration: str = "Lucy found a small box under her bed. When she opened it,"
+    demonstration: str = DEMONSTRATION
     arms: list[Arm] = []
     scales: dict[str, dict[str, Any]] = {}
 
@@ -144,7 +149,9 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"ar
         except (ValueError, LookupError) as error:
             raise type(error)(f"{where}: {error.args[0]}") from None
         if changed == parent[key]:
-            raise ValueError(f"{where}: change.{key} changes nothing: {arm.parent!r} has {_shown(changed)} too")
+            raise ValueError(
+                f"{where}: change.{key} changes nothing: {arm.parent!r} has {_shown(changed)} too"
+            )
         return {**parent, key: changed}
 
     def scale(self, name: str) -> dict[str, Any]:
@@ -207,8 +214,11 @@ def _shown(value: Any) -> str:
 def builtin() -> dict[str, Path]:
     """The studies that come with the package, by name."""
     folder = resources.files("onechange.studies")
-    return {Path(f.name).stem: Path(str(f)) for f in sorted(folder.iterdir(), key=lambda f: f.name)
-            if f.name.endswith(".toml")}
+    return {
+        Path(f.name).stem: Path(str(f))
+        for f in sorted(folder.iterdir(), key=lambda f: f.name)
+        if f.name.endswith(".toml")
+    }
 
 
 def locate(word: str) -> Path:

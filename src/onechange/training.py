@@ -108,7 +108,12 @@ def train(
         speed = done / max(1e-9, time.monotonic() - started)
         watch(
             Moment(
-                step, recipe.steps, batch_loss, speed * batch_tokens, (recipe.steps - step) / speed, validation
+                step,
+                recipe.steps,
+                batch_loss,
+                speed * batch_tokens,
+                (recipe.steps - step) / speed,
+                validation,
             )
         )
 

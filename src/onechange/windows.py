@@ -34,9 +34,7 @@ class Windows:
         starts = places(self._seed, step, self._rows, self._text.characters)
         return np.searchsorted(self._text.starts, starts) % len(self._text.ids)
 
-    def batch(
-        self, step: int
-    ) -> tuple[Int[np.ndarray, "rows window"], Int[np.ndarray, "rows window"], int]:
+    def batch(self, step: int) -> tuple[Int[np.ndarray, "rows window"], Int[np.ndarray, "rows window"], int]:
         """Tokens, their targets (each the token after), and how many characters the targets hold."""
         at = (self.first_tokens(step)[:, None] + np.arange(self._window + 1)) % len(self._text.ids)
         ids = self._text.ids[at]

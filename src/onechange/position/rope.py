@@ -33,7 +33,9 @@ class RotaryPosition(Position):
             raise ValueError(f"position.theta = {theta}: must be above 1")
         # Tables made in float64 and rounded once; one row per position, one column per pair.
         pairs = torch.arange(0, sizes.head_width, 2, dtype=torch.float64)
-        angles = torch.outer(torch.arange(sizes.window, dtype=torch.float64), theta ** (-pairs / sizes.head_width))
+        angles = torch.outer(
+            torch.arange(sizes.window, dtype=torch.float64), theta ** (-pairs / sizes.head_width)
+        )
         self.register_buffer("cosines", angles.cos().float(), persistent=False)
         self.register_buffer("sines", angles.sin().float(), persistent=False)
 

@@ -1,0 +1,5 @@
+"""`python -m onechange`."""
+
+from onechange.cli import main
+
+main()

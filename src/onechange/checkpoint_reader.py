@@ -1,0 +1,38 @@
+"""A finished or unfinished run read back from its folder: recipe, tokenizer, model at its best or last checkpoint."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from onechange import tokenizer_file
+from onechange.checkpoint import Checkpoints, Which
+from onechange.model import Model
+from onechange.recipe import Recipe
+from onechange.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A model as it lies on the disk."""
+
+    recipe: Recipe
+    tokenizer: Tokenizer
+    model: Model
+    step: int
+
+
+def read(run: Path, which: Which) -> Trained:
+    """The run in ``run`` at a checkpoint; a `LookupError` or `ValueError` says what is missing or broken."""
+    if not (run / "recipe.toml").is_file():
+        raise LookupError(f"{run} is no run: it has no recipe.toml (a run is OUT/arms/ARM/seed-N)")
+    recipe = Recipe.read(run / "recipe.toml")
+    tokenizer = tokenizer_file.load(run / "tokenizer.json")
+    checkpoints = Checkpoints(run)
+    step = checkpoints.step(which)
+    if step is None:
+        raise LookupError(f"{run} has no checkpoint yet: it was stopped before its first evaluation")
+    torch.set_num_threads(recipe.threads)
+    model = Model(recipe.sizes(tokenizer.vocabulary_size), recipe.parts).eval()
+    checkpoints.load_weights(step, model)
+    return Trained(recipe, tokenizer, model, step)

@@ -1,0 +1,173 @@
+"""The command line: verbs only. What a verb does stands in `onechange.verbs`, imported when it is used."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="onechange",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Change one component of a small language model, hold the rest equal, read what it bought.",
+)
+corpus_app = typer.Typer(no_args_is_help=True, help="The text that a study learns from.")
+tokenizer_app = typer.Typer(no_args_is_help=True, help="How text becomes tokens.")
+app.add_typer(corpus_app, name="corpus")
+app.add_typer(tokenizer_app, name="tokenizer")
+
+AsJson = Annotated[
+    bool, typer.Option("--json", help="One JSON document on standard output, nothing else there.")
+]
+Data = Annotated[
+    str | None,
+    typer.Option(metavar="SOURCE", help="storyworld, tinystories, tinystories:PATH or file:PATH"),
+]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder, OUT/arms/ARM/seed-N.")]
+DEFAULT_STUDY = "tokenizers-and-positions"
+
+
+@app.command()
+def run(
+    study: Annotated[
+        str | None, typer.Argument(metavar="[STUDY]", help=f"A built-in study or a file. [{DEFAULT_STUDY}]")
+    ] = None,
+    scale: Annotated[str | None, typer.Option(help="tiny, quick, full, or the study's own. [quick]")] = None,
+    data: Data = None,
+    out: Annotated[Path | None, typer.Option(help="Folder. [runs/<study>-<scale>-<corpus>]")] = None,
+    seeds: Annotated[str | None, typer.Option(help="How many, from 0; or a list such as 3,5. [1]")] = None,
+    arm: Annotated[list[str] | None, typer.Option(help="Only this arm; may be repeated.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the study in the folder.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would run, and how long it would take.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Train every arm of a study, measure, sample, and write the report."""
+    from onechange.verbs import running
+
+    request = running.Request(study, scale, data, out, seeds, arm or [], resume)
+    if dry_run:
+        running.dry_run(request, as_json)
+    else:
+        running.run(request, as_json)
+
+
+@app.command("list")
+def list_(
+    what: Annotated[str, typer.Argument(help="studies, scales, or a family such as position.")] = "families",
+    as_json: AsJson = False,
+) -> None:
+    """What there is to choose from: studies, scales, families and their members."""
+    from onechange.verbs import listing
+
+    listing.show(what, as_json)
+
+
+@app.command()
+def new(file: Annotated[Path, typer.Argument(help="The study file to write; it must not exist.")]) -> None:
+    """Write a commented study file to start from."""
+    from onechange.verbs import starting
+
+    starting.new(file)
+
+
+@app.command()
+def sample(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders OUT/arms/ARM/seed-N.")],
+    prompt: Annotated[list[str] | None, typer.Option(help="What to continue; may be repeated.")] = None,
+    checkpoint: Annotated[str, typer.Option(help="best or last.")] = "best",
+    tokens: Annotated[int, typer.Option(help="How many new tokens.")] = 180,
+    seed: Annotated[int, typer.Option(help="Of the random choices, for each prompt apart.")] = 42,
+    temperature: Annotated[float, typer.Option(help="0 takes the likeliest token.")] = 0.7,
+    top_k: Annotated[int, typer.Option(help="Choose among this many likeliest tokens.")] = 30,
+    as_json: AsJson = False,
+) -> None:
+    """Let trained models continue a prompt."""
+    from onechange.verbs import sampling
+
+    sampling.sample(runs, prompt or [], checkpoint, tokens, seed, temperature, top_k, as_json)
+
+
+@app.command()
+def measure(
+    run: RunFolder,
+    data: Data = None,
+    checkpoint: Annotated[str, typer.Option(help="best or last.")] = "best",
+    as_json: AsJson = False,
+) -> None:
+    """Exact nats per character and bits per byte of a trained model on a whole text."""
+    from onechange.verbs import measuring
+
+    measuring.measure(run, data, checkpoint, as_json)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")], as_json: AsJson = False
+) -> None:
+    """Write report.html, report.md and results.json of a study anew, and show ladder and table."""
+    from onechange.verbs import reporting
+
+    reporting.report(folder, as_json)
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """What this machine can do, and what a run will use."""
+    from onechange.verbs import diagnosing
+
+    diagnosing.doctor(as_json)
+
+
+@corpus_app.command("describe")
+def corpus_describe(
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="storyworld, tinystories[:PATH], file:PATH")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Documents, characters, splits and fingerprint of a corpus, as a study would see it."""
+    from onechange.verbs import describing
+
+    describing.corpus(source, as_json)
+
+
+@tokenizer_app.command("show")
+def tokenizer_show(
+    what: Annotated[str, typer.Argument(metavar="RUN|MEMBER", help="A run's folder, or a tokenizer's name.")],
+    text: Annotated[
+        str | None, typer.Option(help="What to split; a sentence of the study by default.")
+    ] = None,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """How a text is split: by a run's tokenizer, or by one learned now from SOURCE."""
+    from onechange.verbs import describing
+
+    describing.tokenizer(what, text, data, as_json)
+
+
+def main() -> None:
+    """Run the command line. A person's mistake is one line on standard error and exit status 2."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        print("\nonechange: stopped; the same command with --resume goes on from here", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: nothing to say
+        sys.exit(141)
+    except (ValueError, LookupError, OSError) as error:
+        if os.environ.get("ONECHANGE_TRACEBACK"):
+            raise
+        print(f"onechange: {_sentence(error)}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or 'the system'}: {error.strerror}"
+    return str(error.args[0]) if error.args else type(error).__name__

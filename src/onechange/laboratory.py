@@ -1,0 +1,88 @@
+"""Running a study: every arm with every seed, one after the other, each finished before the next begins."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from onechange import atomic, prompts, record, report
+from onechange.engine import NotFinite
+from onechange.plan import Plan
+from onechange.run import execute, finished
+from onechange.study_folder import StudyFolder
+from onechange.tokenizer_show import describe
+from onechange.training import Moment
+
+Watch = Callable[[str, int, Moment], None]
+"""Told of arm, seed and moment after every step."""
+Say = Callable[[str], None]
+"""Told once of what a person should know."""
+
+
+def run(plan: Plan, folder: StudyFolder, watch: Watch, say: Say) -> dict[str, Any]:
+    """Run what of ``plan`` is not finished yet and return the results.
+
+    The folder must be begun and locked. A run whose loss stops being finite is marked as failed and the study goes
+    on; a finished run is not touched.
+    """
+    corpus = plan.corpus
+    kept, notes = prompts.usable(plan.study.prompts, corpus)
+    facts = {
+        **corpus.facts,
+        "entropy_floor": corpus.entropy_floor,
+        "prompts": kept,
+        "demonstration": prompts.demonstration(plan.study.demonstration, corpus),
+    }
+    atomic.write(folder.path / "corpus.json", _pretty(facts))
+    for note in [*corpus.facts["notes"], *notes]:
+        say(note)
+    for arm in plan.arms:
+        described = describe(plan.dataset(arm).tokenizer, facts["demonstration"])
+        tokens = [list(pair) for pair in zip(described["tokens"], described["ids"], strict=True)]
+        settings = {key: getattr(plan.recipe(arm, 0), key) for key in _SHOWN}
+        (folder.path / "arms" / arm).mkdir(parents=True, exist_ok=True)
+        content = {**plan.facts(arm), "settings": settings, "demonstration": tokens}
+        atomic.write(folder.path / "arms" / arm / "arm.json", _pretty(content))
+    for seed in plan.seeds:
+        for arm in plan.arms:
+            _one(plan, folder, arm, seed, kept, watch, say)
+            record.write(folder)
+    results = record.write(folder)
+    report.write(folder.path)
+    return results
+
+
+_SHOWN = (
+    "layers",
+    "heads",
+    "width",
+    "window",
+    "batch",
+    "dropout",
+    "clip",
+    "precision",
+    "compile",
+    "threads",
+    "norm",
+    "mlp",
+    "attention",
+    "optimizer",
+    "schedule",
+    "evaluate_every",
+)
+
+
+def _one(
+    plan: Plan, folder: StudyFolder, arm: str, seed: int, kept: list[str], watch: Watch, say: Say
+) -> None:
+    path, recipe = folder.run(arm, seed), plan.recipe(arm, seed)
+    if finished(path, recipe):
+        return
+    try:
+        execute(recipe, plan.dataset(arm), plan.study.sampling, kept, path, lambda m: watch(arm, seed, m))
+    except NotFinite as error:
+        atomic.write(path / "failure.json", json.dumps({"error": str(error)}) + "\n")
+        say(f"{arm}, seed {seed}: stopped, {error}; its last good checkpoint is kept")
+
+
+def _pretty(content: Any) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

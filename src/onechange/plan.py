@@ -1,0 +1,152 @@
+"""A study about to run: which arms and seeds, on which text, under which scale, with which means of this machine."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from onechange import dataset, family, processor
+from onechange.dataset import Dataset
+from onechange.documents import Corpus, prepare
+from onechange.model import Model, parameter_count
+from onechange.operations import per_token
+from onechange.recipe import Precision, Recipe
+from onechange.sizes import Sizes
+from onechange.study import Study
+from onechange.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class Means:
+    """What a study uses of the machine it first starts on, fixed for all its runs."""
+
+    threads: int
+    precision: Precision
+    compile: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A study with a scale, a corpus and seeds. Tokenizers are learned when first asked for, once per setting."""
+
+    study: Study
+    scale: str
+    source: Mapping[str, Any]
+    seeds: Sequence[int]
+    arms: Sequence[str]
+    means: Means | None = None
+    """As an earlier start of the same study chose them, or ``None`` to choose them now."""
+    _tokenizers: dict[str, Tokenizer] = field(default_factory=dict)
+    _datasets: dict[str, Dataset] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in self.study.arm_names:  # every mistake in the study shows before anything is done
+            self.settings(name)
+        for name in self.arms:
+            self.study.arm(name)
+
+    def settings(self, arm: str) -> dict[str, Any]:
+        """The arm's resolved settings under the plan's scale."""
+        return self.study.settings(arm, self.scale)
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """The prepared corpus."""
+        return prepare(self.source)
+
+    def dataset(self, arm: str) -> Dataset:
+        """The corpus under the arm's tokenizer; arms with the same tokenizer share it."""
+        resolved = self.settings(arm)["tokenizer"]
+        key = json.dumps(resolved, sort_keys=True)
+        if key not in self._datasets:
+            tokenizer = dataset.learn(self.corpus, resolved)
+            self._datasets[key] = dataset.dataset(self.corpus, tokenizer)
+        return self._datasets[key]
+
+    @cached_property
+    def chosen(self) -> Means:
+        """Threads, precision and compilation, the same for every arm."""
+        if self.means is not None:
+            return self.means
+        base = self.settings(self.study.base_name)
+        work = max(self._operations(name) for name in self.study.arm_names)
+        return Means(
+            threads=processor.threads(base["threads"]),
+            precision=processor.precision(base["precision"]),
+            compile=processor.compiles(base["compile"], work),
+        )
+
+    def recipe(self, arm: str, seed: int) -> Recipe:
+        """Everything that determines the run of ``arm`` with ``seed``."""
+        settings = self.settings(arm)
+        steps = settings.pop("budget")["steps"]
+        settings.update(
+            threads=self.chosen.threads, precision=self.chosen.precision, compile=self.chosen.compile
+        )
+        return Recipe(
+            corpus=dict(self.source),
+            corpus_fingerprint=self.corpus.fingerprint,
+            steps=steps,
+            seed=seed,
+            **settings,
+        )
+
+    def facts(self, arm: str) -> dict[str, Any]:
+        """What follows from the arm's settings, in the keys of `results.json`."""
+        settings, data = self.settings(arm), self.dataset(arm)
+        model = self._bare_model(arm)
+        tokens, steps = len(data.training.ids), settings["budget"]["steps"]
+        characters_per_token = data.training.characters / tokens
+        processed = steps * settings["batch"] * settings["window"]
+        operations = per_token(model, model.sizes)
+        arm_of_study = self.study.arm(arm)
+        return {
+            "name": arm,
+            "from": arm_of_study.parent if arm_of_study else None,
+            "change": _change(arm_of_study.change, settings) if arm_of_study else None,
+            "parameters": parameter_count(model),
+            "embedding_share": model.embedding.numel() / parameter_count(model),
+            "vocabulary": data.tokenizer.vocabulary_size,
+            "tokenizer": settings["tokenizer"],
+            "remarks": data.tokenizer.remarks(),
+            "peeking": data.tokenizer.learn_from == "all",
+            "lossless": data.tokenizer.lossless,
+            "training_tokens": tokens,
+            "validation_tokens": len(data.validation.ids),
+            "characters_per_token": characters_per_token,
+            "window": settings["window"],
+            "characters_per_window": settings["window"] * characters_per_token,
+            "steps": steps,
+            "tokens": processed,
+            "times_text_seen": processed / tokens,
+            "operations": processed * operations,
+            "operations_per_character": operations / characters_per_token,
+        }
+
+    def _operations(self, arm: str) -> float:
+        settings = self.settings(arm)
+        model = self._bare_model(arm)
+        processed = settings["budget"]["steps"] * settings["batch"] * settings["window"]
+        return processed * per_token(model, model.sizes)
+
+    def _bare_model(self, arm: str) -> Model:
+        settings = self.settings(arm)
+        sizes = Sizes(
+            vocabulary=self.dataset(arm).tokenizer.vocabulary_size,
+            **{key: settings[key] for key in ("layers", "heads", "width", "window", "dropout")},
+        )
+        with torch.device("meta"):  # shapes only: nothing is allocated
+            return Model(sizes, {name: settings[name] for name in family.MODEL_FAMILIES})
+
+
+def _change(change: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The one change in short: the member's name, or with settings where only those were changed."""
+    ((key, value),) = change.items()
+    if isinstance(value, dict):
+        name = settings[key]["name"]
+        extra = {inner: v for inner, v in value.items() if inner != "name"}
+        return {key: name if not extra else {"name": name, **extra}}
+    return {key: value}

@@ -1,0 +1,131 @@
+"""`results.json`: what every table and chart is made of, collected from a study's folder and from nothing else."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from onechange import atomic
+from onechange.compare import Scores, difference, interval_over_stories
+from onechange.history import History
+from onechange.study_folder import StudyFolder
+
+FORMAT = 1
+
+
+def write(folder: StudyFolder) -> dict[str, Any]:
+    """Collect the study in ``folder`` into its `results.json` and return it."""
+    results = collect(folder)
+    atomic.write(folder.path / "results.json", json.dumps(results, ensure_ascii=False, indent=1) + "\n")
+    return results
+
+
+def collect(folder: StudyFolder) -> dict[str, Any]:
+    """The document; arms and runs that are missing or unfinished are in it, marked as such."""
+    start, study, corpus = folder.start(), folder.study(), folder.json("corpus.json")
+    facts = {name: _json(folder.path / "arms" / name / "arm.json") for name in study.arm_names}
+    arms = [_arm(folder, facts[name]) for name in study.arm_names if facts[name]]
+    by_name = {arm["name"]: arm for arm in arms}
+    for arm in arms:
+        parent = by_name.get(arm["from"])
+        for which, key in (("best", "versus_parent"), ("last", "versus_parent_last")):
+            arm[key] = _versus(folder, arm, parent, which) if parent else None
+    finished = len(arms) == len(study.arm_names) and all(
+        run["status"] == "finished" for arm in arms for run in arm["runs"]
+    )
+    base = arms[0] if arms else {}
+    environment = _first_environment(folder, arms)
+    return {
+        "format": FORMAT,
+        "study": start.study,
+        "scale": start.scale,
+        "question": study.question,
+        "status": "finished" if finished else "unfinished",
+        "command": start.command,
+        "prompts": corpus["prompts"],
+        "sampling": msgspec.structs.asdict(study.sampling),
+        "corpus": {k: v for k, v in corpus.items() if k not in ("prompts", "demonstration", "entropy_floor")},
+        "entropy_floor": corpus["entropy_floor"],
+        "demonstration": {
+            "text": corpus["demonstration"],
+            "arms": {name: fact["demonstration"] for name, fact in facts.items() if fact},
+        },
+        "settings": base.get("settings", {}),
+        "machine": environment.get("machine", {}),
+        "versions": environment.get("versions", {}),
+        "arms": arms,
+    }
+
+
+def _arm(folder: StudyFolder, facts: Mapping[str, Any]) -> dict[str, Any]:
+    known = {key: value for key, value in facts.items() if key != "demonstration"}
+    return {**known, "runs": [_run(folder, facts["name"], seed) for seed in folder.seeds(facts["name"])]}
+
+
+def _run(folder: StudyFolder, arm: str, seed: int) -> dict[str, Any]:
+    path = folder.run(arm, seed)
+    seconds = {row["step"]: row for row in History(path / "timing.jsonl").rows()}
+    history = [
+        {**row, "seconds": seconds.get(row["step"], {}).get("seconds")}
+        for row in History(path / "metrics.jsonl").rows()
+    ]
+    measures, failure = _json(path / "measures.json"), _json(path / "failure.json")
+    last = max(seconds, default=0)
+    return {
+        "seed": seed,
+        "status": "failed" if failure else "finished" if measures else "running",
+        "error": failure["error"] if failure else None,
+        "steps": last,
+        "seconds": seconds[last]["seconds"] if last else 0.0,
+        "seconds_per_step": seconds[last]["seconds"] / last if last else None,
+        "peak_memory_bytes": max((row["peak_memory_bytes"] for row in seconds.values()), default=None),
+        "best": _figures(measures["best"]) if measures else None,
+        "last": _figures(measures["last"]) if measures else None,
+        "history": history,
+    }
+
+
+def _figures(measured: Mapping[str, Any]) -> dict[str, Any]:
+    scores = _scores(measured)
+    _, low, high = interval_over_stories(scores.nats, scores.characters)
+    return {**{key: value for key, value in measured.items() if key != "stories"}, "low": low, "high": high}
+
+
+def _versus(
+    folder: StudyFolder, arm: Mapping[str, Any], parent: Mapping[str, Any], which: str
+) -> dict[str, Any] | None:
+    """Arm minus parent over the seeds that both have finished."""
+
+    def finished(runs: Sequence[Mapping[str, Any]]) -> set[int]:
+        return {run["seed"] for run in runs if run["status"] == "finished"}
+
+    seeds = sorted(finished(arm["runs"]) & finished(parent["runs"]))
+    if not seeds:
+        return None
+    ours, theirs = (
+        [_scores(folder.json(f"arms/{name}/seed-{seed}/measures.json")[which]) for seed in seeds]
+        for name in (arm["name"], parent["name"])
+    )
+    return asdict(difference(ours, theirs))
+
+
+def _scores(measured: Mapping[str, Any]) -> Scores:
+    stories = measured["stories"]
+    return Scores(np.array(stories["nats"]), np.array(stories["characters"]))
+
+
+def _first_environment(folder: StudyFolder, arms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    for arm in arms:
+        for run in arm["runs"]:
+            found = _json(folder.run(arm["name"], run["seed"]) / "environment.json")
+            if found:
+                return found
+    return {}
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None

@@ -1,0 +1,68 @@
+"""`report.md`: the answer, the ladder, the table and the stories for places that show Markdown."""
+
+import re
+
+from onechange.report import ladder_text, stories
+from onechange.report.answer import answers, caution
+from onechange.report.page import meaning, notices
+from onechange.report.study import Study
+from onechange.report.table import COLUMNS, rows
+
+
+def text(study: Study) -> str:
+    """The whole report as Markdown; whatever comes from the study is escaped."""
+    parts = [f"# {escaped(study.question)}"]
+    parts += [f"> **Note.** {escaped(notice)}" for notice in notices(study)]
+    parts += [f"- {escaped(a.change)}. **{escaped(a.headline)}** {escaped(a.detail)}" for a in answers(study)]
+    parts.append(escaped(f"Nats per character {meaning(study)}"))
+    if (why := caution(study)) is not None:
+        parts.append(escaped(why))
+    parts += ["## The ladder", ladder(study), "## The arms", table(study), *_stories(study)]
+    if study.record.get("command"):
+        parts += ["## To repeat it", _indented([str(study.record["command"])])]
+    parts.append(
+        "The curves, the tokens and the reasons to believe it are in `report.html` beside this file."
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def ladder(study: Study) -> str:
+    """The ladder in characters as a code block."""
+    return _indented(ladder_text.lines(study))
+
+
+def table(study: Study) -> str:
+    """The table of the arms."""
+    heads = [
+        "arm",
+        *(f"{c.group}, {c.title}" if c.group.startswith(("nats", "diff")) else c.title for c in COLUMNS),
+    ]
+    aligned = ["---", *("---:" if column.numeric else "---" for column in COLUMNS)]
+    lines = [heads, aligned]
+    for arm, cells in rows(study):
+        label = f"{arm.name} (tokens learned from all text)" if arm.peeking else arm.name
+        texts = [escaped(c.text) + (f" ({escaped(c.small)})" if c.small else "") for c in cells]
+        lines.append([f"**{escaped(label)}**", *texts])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def escaped(value: str) -> str:
+    """``value`` as one line that Markdown shows as it is."""
+    flat = " ".join(value.split())
+    flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_{}\[\]#|~!$])", r"\\\1", flat)
+
+
+def _stories(study: Study) -> list[str]:
+    seed = study.seeds[0] if study.seeds else 0
+    parts = []
+    for prompt in stories.prompts(study, seed):
+        parts.append(f"### {escaped(prompt.text)}")
+        for sample in prompt.samples["best"]:
+            written = "".join(piece.text for piece in sample.pieces if not piece.prompt)
+            parts.append(f"**{escaped(sample.arm.name)}** … {escaped(written)}")
+    return ["## The stories, each model at its best step", *parts] if parts else []
+
+
+def _indented(lines: list[str]) -> str:
+    return "\n".join(f"    {' '.join(line.splitlines())}" for line in lines)

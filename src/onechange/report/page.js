@@ -1,0 +1,62 @@
+// The page is whole without this script: it only moves what already stands there.
+"use strict";
+(() => {
+  document.documentElement.classList.add("live");
+  for (const part of document.querySelectorAll(".live-only")) part.hidden = false;
+
+  const told = document.getElementById("told");
+  const tell = (handler, event, item, value) => {
+    told.hidden = value === null || value === undefined || value === "";
+    if (told.hidden) return;
+    told.textContent = String(value);
+    const room = document.documentElement.clientWidth - told.offsetWidth - 12;
+    told.style.left = Math.max(8, Math.min(event.clientX + 14, room)) + "px";
+    told.style.top = event.clientY + 16 + "px";
+  };
+
+  // Stories: one beginning and one checkpoint at a time.
+  const chosen = (name) => document.querySelector(`input[name="${name}"]:checked`)?.value;
+  const show = () => {
+    for (const part of document.querySelectorAll("[data-prompt]")) part.hidden = part.dataset.prompt !== chosen("prompt");
+    for (const part of document.querySelectorAll("[data-point]")) part.hidden = part.dataset.point !== chosen("point");
+  };
+  for (const input of document.querySelectorAll('input[name="prompt"], input[name="point"]')) {
+    input.addEventListener("change", show);
+  }
+  if (document.querySelector("[data-prompt]")) show();
+
+  // Curves: the still pictures give way to a chart that answers.
+  const curves = JSON.parse(document.getElementById("charts").textContent).curves;
+  const figure = document.getElementById("chart-curves");
+  if (!figure || !window.vegaEmbed || !Object.keys(curves).length) return;
+  const box = document.createElement("div");
+  box.className = "moving";
+  let view = null, layout = null, width = 0, turn = 0;
+
+  const fit = async () => {
+    const room = Math.floor(figure.clientWidth);
+    if (!room || room === width) return;
+    width = room;
+    const wanted = room < 560 ? "narrow" : room < 900 ? "medium" : "wide";
+    if (wanted !== layout) {
+      layout = wanted;
+      const mine = ++turn;
+      const specification = structuredClone(curves[wanted]);
+      const found = await window.vegaEmbed(box, specification, {
+        mode: "vega", ast: true, logLevel: 1, actions: false, renderer: "svg", tooltip: tell,
+      });
+      if (mine !== turn) return found.finalize();
+      view = found.view;
+      figure.classList.add("moves");
+    }
+    if (!view) return;
+    const { left, right } = curves[layout].padding;
+    await view.width(width - left - right).signal("axis", chosen("axis") || "step").runAsync();
+    box.querySelector("svg")?.setAttribute("aria-hidden", "true");
+  };
+  figure.append(box);
+  for (const input of document.querySelectorAll('input[name="axis"]')) {
+    input.addEventListener("change", () => view?.signal("axis", input.value).runAsync());
+  }
+  new ResizeObserver(fit).observe(figure);
+})();

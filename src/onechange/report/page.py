@@ -1,0 +1,166 @@
+"""`report.html`: one file that needs nothing beside it, no network, and no scripts to be read."""
+
+import base64
+import hashlib
+import json
+import math
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import vl_convert
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from onechange.report import answer, curves, ladder, laws, marks, provenance, still, stories, table, tokens
+from onechange.report.digits import plain
+from onechange.report.study import Study
+
+FILES = Path(__file__).parent
+
+
+def html(study: Study) -> str:
+    """The whole page. Everything that comes from the study is escaped by the template."""
+    environment = Environment(
+        loader=PackageLoader("onechange.report", "."), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters["colour"] = marks.colour
+    environment.filters["swatch"] = lambda index: Markup(marks.swatch(index))
+    drawn = {name: curves.specification(study, layout) for name, layout in ladder.LAYOUTS.items()}
+    moving = {name: specification for name, specification in drawn.items() if specification is not None}
+    script = _bundle() if moving else ""
+    page = (FILES / "page.js").read_text("utf-8")
+    style = _palette() + (FILES / "page.css").read_text("utf-8")
+    seed = study.seeds[0] if study.seeds else 0
+    return environment.get_template("page.html.jinja").render(
+        study=study,
+        style=Markup(style),
+        scripts=[Markup(text) for text in (script, page) if text],
+        policy=_policy([text for text in (script, page) if text]),
+        charts=Markup(_data({"curves": moving})),
+        answers=answer.answers(study),
+        caution=answer.caution(study),
+        families=_families(study),
+        notices=notices(study),
+        meaning=meaning(study),
+        ladder={
+            name: Markup(still.svg(still.compiled(ladder.chart(study, layout)), f"ladder-{name}"))
+            for name, layout in ladder.LAYOUTS.items()
+            if any(arm.best for arm in study.arms)
+        },
+        ladder_words=ladder_words(study),
+        columns=table.COLUMNS,
+        groups=table.groups(),
+        rows=table.rows(study),
+        curves={name: Markup(still.svg(vega, f"curves-{name}")) for name, vega in moving.items()},
+        axes=curves.AXES,
+        curve_rows=curves.rows(study),
+        overfitting=curves.overfitting(study),
+        seed=seed,
+        prompts=stories.prompts(study, seed),
+        repeated_words=stories.REPEATED_WORDS,
+        cuts=tokens.cuts(study),
+        laws=laws.laws(study),
+        facts=provenance.facts(study),
+        rulers=provenance.rulers(study),
+        digits=answer.decimals(study),
+        clipped=curves.clipped(study),
+        plain=plain,
+    )
+
+
+def notices(study: Study) -> list[str]:
+    """What a reader must know before any figure: what is missing, unfinished, failed, or flattered."""
+    found = []
+    if not study.has_validation:
+        found.append("The corpus left no text for validation, so the models could not be compared.")
+    if not study.finished:
+        found.append("This study is not finished: its figures may still change.")
+    if study.has_validation:
+        # An arm that has no figure and changes something says why in its answer.
+        told = [arm for arm in study.arms if arm.trouble and (arm.best or arm.parent is None)]
+        found += [answer.sentence(f"{arm.name} {arm.trouble}") for arm in told]
+    found += [
+        f"{arm.name} learned its tokenizer from all text, validation included: its figure is flattered."
+        for arm in study.arms
+        if arm.peeking
+    ]
+    if len(study.arms) == 1:
+        found.append("The study has one arm: nothing was changed, so nothing is compared.")
+    return found
+
+
+def meaning(study: Study) -> str:
+    """The end of a sentence that begins "Nats per character", with the study's own figures as examples."""
+    text = (
+        "say how surprised a model is by each next character of stories that it has never seen, "
+        "on average. Lower is better:"
+    )
+    known = sorted(arm.best.nats_per_character for arm in study.arms if arm.best)
+    if not known:
+        return text[:-1] + "."
+    digits = answer.decimals(study)
+    examples = [known[-1]] if len(known) == 1 else [known[-1], known[0]]
+    picks = [f"{math.exp(value):.1f}" for value in examples]
+    text += (
+        f" {plain(examples[0], digits)} is the surprise of a guess among {picks[0]} equally likely characters"
+    )
+    return text + (f", {plain(examples[1], digits)} of one among {picks[1]}." if len(picks) > 1 else ".")
+
+
+def ladder_words(study: Study) -> str:
+    """The ladder in a sentence, for those who do not see it."""
+    digits = answer.decimals(study)
+    told = []
+    for arm in study.arms:
+        if arm.best is None:
+            told.append(f"{arm.name} {arm.trouble or 'has no figure'}")
+            continue
+        text = f"{arm.name}: {plain(arm.best.nats_per_character, digits)}"
+        if arm.best.low is not None and arm.best.high is not None:
+            text += f" (95% interval {plain(arm.best.low, digits)} to {plain(arm.best.high, digits)})"
+        told.append(text + (f", from {arm.parent} by {answer.change(study, arm)}" if arm.parent else ""))
+    if study.floor is not None:
+        told.append(f"entropy floor: {plain(study.floor, digits)}")
+    return "Nats per character of each arm. " + "; ".join(told) + "."
+
+
+def _families(study: Study) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """What was changed, each with its explanation and those of the members that took its place."""
+    found: dict[str, dict[str, str]] = {}
+    for arm in study.changed():
+        if (key := answer.changed_key(arm)) is not None:
+            members = found.setdefault(key, {})
+            if arm.record.get("summary"):
+                members[answer.member(arm)] = str(arm.record["summary"]).rstrip(".")
+    explained = [(key, answer.FAMILIES.get(key, ""), list(members.items())) for key, members in found.items()]
+    return [entry for entry in explained if entry[1] or entry[2]]
+
+
+def _palette() -> str:
+    def listed(colours: tuple[str, ...]) -> str:
+        return "".join(f"--arm-{index}:{colour};" for index, colour in enumerate(colours))
+
+    dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{listed(marks.DARK)}}}}}"
+    return f":root{{{listed(marks.LIGHT)}}}{dark}"
+
+
+def _data(value: Any) -> str:
+    """JSON that is safe inside a script element: no end tag and no comment can be read in it."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _policy(scripts: list[str]) -> str:
+    """A content-security policy under which only the page's own scripts run and nothing can be loaded."""
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes) or "'none'"
+    rules = ["default-src 'none'", f"script-src {allowed}", "style-src 'unsafe-inline'"]
+    return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])
+
+
+@cache
+def _bundle() -> str:
+    text = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed")
+    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")

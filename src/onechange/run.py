@@ -1,0 +1,96 @@
+"""One run from recipe to record: train, then measure and sample the best and the last checkpoint from the disk."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, get_args
+
+from onechange import atomic, checkpoint_reader, processor, tokenizer_file
+from onechange.checkpoint import Which
+from onechange.dataset import Dataset
+from onechange.generate import generate
+from onechange.history import History
+from onechange.measure import measure
+from onechange.recipe import Recipe
+from onechange.study import Sampling
+from onechange.training import Watch, train
+
+
+def finished(run: Path, recipe: Recipe) -> bool:
+    """Whether ``run`` holds all that `execute` writes for this recipe.
+
+    Raises a `ValueError` if it holds a run of another recipe.
+    """
+    path = run / "recipe.toml"
+    if not path.is_file():
+        return False
+    held = Recipe.read(path)
+    if held.identity != recipe.identity:
+        raise ValueError(
+            f"{run} holds a run of another recipe ({held.identity[:12]}, now {recipe.identity[:12]}): "
+            "text, settings or a component's version changed since; choose another --out"
+        )
+    return (run / "measures.json").is_file()
+
+
+def execute(
+    recipe: Recipe, data: Dataset, sampling: Sampling, prompts: Sequence[str], run: Path, watch: Watch
+) -> None:
+    """Make or go on with the run in the folder ``run``. `measures.json` is written last: with it the run is done."""
+    run.mkdir(parents=True, exist_ok=True)
+    (run / "failure.json").unlink(missing_ok=True)
+    atomic.write(run / "recipe.toml", recipe.to_toml())
+    atomic.write(run / "environment.json", _pretty(environment(recipe)))
+    tokenizer_file.save(data.tokenizer, recipe.tokenizer, run / "tokenizer.json")
+    train(recipe, data, run, watch)
+    measures = {which: _at_checkpoint(which, data, sampling, prompts, run) for which in get_args(Which)}
+    atomic.write(run / "measures.json", json.dumps(measures) + "\n")
+
+
+def environment(recipe: Recipe) -> dict[str, Any]:
+    """On what the run runs, and with what."""
+    return {
+        "machine": processor.machine(),
+        "versions": processor.versions(),
+        "threads": recipe.threads,
+        "precision": recipe.precision,
+        "compile": recipe.compile,
+        "identity": recipe.identity,
+    }
+
+
+def _at_checkpoint(
+    which: Which, data: Dataset, sampling: Sampling, prompts: Sequence[str], run: Path
+) -> dict[str, Any]:
+    trained = checkpoint_reader.read(run, which)
+    figures = measure(trained.model, trained.tokenizer, data.validation, data.separator).to_json()
+    history = {row["step"]: row for row in History(run / "metrics.jsonl").rows()}
+    if trained.step in history:
+        # The article's way: the evaluation's loss per token, times tokens per character of the whole text.
+        figures["rough_nats_per_character"] = (
+            history[trained.step]["validation_loss"] * figures["tokens"] / figures["characters"]
+        )
+    (run / "samples").mkdir(exist_ok=True)
+    written = generate(
+        trained.model,
+        trained.tokenizer,
+        prompts,
+        tokens=sampling.tokens,
+        seed=sampling.seed,
+        temperature=sampling.temperature,
+        top_k=sampling.top_k,
+    )
+    settings = {
+        "seed": sampling.seed,
+        "step": trained.step,
+        "temperature": sampling.temperature,
+        "top_k": sampling.top_k,
+    }
+    lines = [json.dumps({**asdict(sample), **settings}, ensure_ascii=False) + "\n" for sample in written]
+    atomic.write(run / "samples" / f"{which}.jsonl", "".join(lines))
+    return {"step": trained.step, **figures}
+
+
+def _pretty(content: Any) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

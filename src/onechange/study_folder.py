@@ -1,0 +1,111 @@
+"""The folder of a study: where everything lies, how it was started, and the lock that keeps two processes apart."""
+
+import fcntl
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from onechange import atomic, family
+from onechange.plan import Means, Plan
+from onechange.study import Study, parse
+
+FORMAT = 1
+
+
+class Start(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a study was first started; `start.json`. Seeds and arms may be added, this stays."""
+
+    scale: str
+    source: dict[str, Any]
+    threads: int
+    precision: Literal["bf16", "float32"]
+    compile: bool
+    study: str
+    """What the person called it: a built-in study's name or a file's."""
+    command: str
+    """The command that repeats it."""
+    format: int = FORMAT
+
+
+class StudyFolder:
+    """Paths and the few files that belong to the study as a whole."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def exists(self) -> bool:
+        """Whether a study lies here."""
+        return (self.path / "start.json").is_file()
+
+    def run(self, arm: str, seed: int) -> Path:
+        """The folder of one run."""
+        return self.path / "arms" / arm / f"seed-{seed}"
+
+    def seeds(self, arm: str) -> list[int]:
+        """The seeds of the arm that have a folder, in order."""
+        found = (self.path / "arms" / arm).glob("seed-*")
+        return sorted(int(folder.name.removeprefix("seed-")) for folder in found)
+
+    def all_seeds(self) -> list[int]:
+        """Every seed that any arm has a folder for, in order."""
+        return sorted({seed for arm in self.study().arm_names for seed in self.seeds(arm)})
+
+    def begin(self, plan: Plan, content: bytes, word: str, command: str) -> None:
+        """Write the study file as it was given, and how it was started."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        atomic.write(self.path / "study.toml", content)
+        start = Start(
+            scale=plan.scale,
+            source=dict(plan.source),
+            threads=plan.chosen.threads,
+            precision=plan.chosen.precision,
+            compile=plan.chosen.compile,
+            study=Path(word).stem,
+            command=command,
+        )
+        atomic.write(
+            self.path / "start.json", msgspec.json.format(msgspec.json.encode(start), indent=1) + b"\n"
+        )
+
+    def start(self) -> Start:
+        """What `begin` wrote. A `LookupError` says that no study lies here, a `ValueError` that it cannot be read."""
+        path = self.path / "start.json"
+        if not path.is_file():
+            raise LookupError(f"{self.path} holds no study: no {path.name} in it")
+        try:
+            start = msgspec.json.decode(path.read_bytes(), type=Start)
+            if start.format != FORMAT:
+                raise ValueError(f"its format is {start.format}, this onechange reads format {FORMAT}")
+            return msgspec.structs.replace(start, source=family.resolve("corpus", start.source))
+        except (msgspec.MsgspecError, ValueError, LookupError) as error:
+            raise ValueError(f"{path} cannot be read: {error.args[0]}") from None
+
+    def study(self) -> Study:
+        """The study file that was copied here."""
+        return parse((self.path / "study.toml").read_bytes())
+
+    def plan(self, seeds: list[int], arms: list[str] | None) -> Plan:
+        """The plan of the study in this folder, with the means it was started with."""
+        start, study = self.start(), self.study()
+        means = Means(start.threads, start.precision, start.compile)
+        return Plan(study, start.scale, start.source, seeds, arms or study.arm_names, means)
+
+    def json(self, name: str) -> Any:
+        """The content of one of the folder's JSON files."""
+        return json.loads((self.path / name).read_text(encoding="utf-8"))
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the study; a `BlockingIOError` says that another process does. The lock ends with its process."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        with (self.path / ".lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise BlockingIOError(f"{self.path} is in use: another process runs this study") from None
+            yield

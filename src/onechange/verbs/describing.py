@@ -1,0 +1,64 @@
+"""`onechange corpus describe` and `onechange tokenizer show`."""
+
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from onechange import dataset, documents, family, source, tokenizer_file, tokenizer_show
+from onechange.prompts import demonstration
+from onechange.study import DEMONSTRATION
+from onechange.verbs import output
+
+
+def corpus(word: str, as_json: bool) -> None:
+    """Print a corpus's facts in the keys of `results.json`."""
+    prepared = documents.prepare(source.parse(word))
+    facts: dict[str, Any] = {**prepared.facts, "entropy_floor": prepared.entropy_floor}
+    if as_json:
+        output.document(facts)
+        return
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, value in facts.items():
+        if value in (None, [], {}):
+            continue
+        if isinstance(value, dict):
+            value = ", ".join(f"{key} = {inner!r}" for key, inner in value.items())
+        elif isinstance(value, list):
+            value = "; ".join(map(str, value))
+        shown = (
+            f"{value:,}"
+            if isinstance(value, int)
+            else f"{value:.4f}"
+            if isinstance(value, float)
+            else str(value)
+        )
+        table.add_row(name.replace("_", " "), shown if name != "separator" else repr(value))
+    output.out.print(table)
+
+
+def tokenizer(what: str, text: str | None, data: str | None, as_json: bool) -> None:
+    """Split a text with a run's tokenizer or with a member learned now."""
+    if (Path(what) / "tokenizer.json").is_file():
+        found = tokenizer_file.load(Path(what) / "tokenizer.json")
+        asked = text or DEMONSTRATION
+    elif what in family.members("tokenizer"):
+        prepared = documents.prepare(source.parse(data or "storyworld"))
+        found = dataset.learn(prepared, family.resolve("tokenizer", what))
+        asked = text or demonstration(DEMONSTRATION, prepared)
+    else:
+        raise LookupError(
+            f"{what!r} is neither a run's folder nor a tokenizer; there is {', '.join(family.members('tokenizer'))}"
+        )
+    split = tokenizer_show.describe(found, asked)
+    if as_json:
+        output.document({"vocabulary": found.vocabulary_size, "remarks": found.remarks(), **split})
+        return
+    drawn = tokenizer_show.coloured(split) if output.out.is_terminal else tokenizer_show.marked(split)
+    output.out.print(drawn, markup=False, soft_wrap=True)
+    output.out.print(
+        f"\n{split['characters']} characters, {split['token_count']} tokens, "
+        f"{split['characters_per_token'] or 0:.2f} characters per token; vocabulary {found.vocabulary_size:,}"
+    )
+    for remark in found.remarks():
+        output.out.print(remark)

@@ -1,0 +1,57 @@
+"""`onechange list`: what a study may choose from."""
+
+import inspect
+from typing import Any
+
+from rich.table import Table
+
+from onechange import family, study
+from onechange.scale import SCALES
+from onechange.verbs import output
+
+
+def show(what: str, as_json: bool) -> None:
+    """Print the studies, the scales, the families, or one family's members with their settings."""
+    if what == "families":
+        rows = [{"family": name, "members": family.members(name)} for name in family.FAMILIES]
+    elif what == "studies":
+        rows = [_study(name) for name in study.builtin()]
+    elif what == "scales":
+        rows = [{"scale": name, **settings} for name, settings in SCALES.items()]
+    elif what in family.FAMILIES:
+        rows = [_member(what, name) for name in family.members(what)]
+    else:
+        allowed = ", ".join(("families", "studies", "scales", *family.FAMILIES))
+        raise LookupError(f"nothing called {what!r} to list; there is {allowed}")
+    if as_json:
+        output.document(rows)
+    else:
+        output.out.print(_table(rows))
+
+
+def _study(name: str) -> dict[str, Any]:
+    found = study.read(study.builtin()[name])
+    return {"study": name, "question": found.question, "arms": found.arm_names}
+
+
+def _member(name: str, word: str) -> dict[str, Any]:
+    settings = {
+        key: None if value is inspect.Parameter.empty else value
+        for key, value in family.defaults(name, word).items()
+    }
+    return {name: word, "settings": settings, "what it is": family.summary(name, word)}
+
+
+def _table(rows: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for key in rows[0]:
+        table.add_column(key, overflow="fold")
+    for row in rows:
+        table.add_row(*(_shown(value) for value in row.values()))
+    return table
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} = {inner}" for key, inner in value.items())
+    return ", ".join(value) if isinstance(value, list) else str(value)

@@ -1,0 +1,215 @@
+"""`onechange run`: from words to a plan, then the laboratory, then the outcome."""
+
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from onechange import estimate, laboratory, source, study
+from onechange.family import resolve
+from onechange.plan import Plan
+from onechange.report import read as read_report
+from onechange.report import terminal
+from onechange.study_folder import StudyFolder
+from onechange.verbs import output
+from onechange.verbs.progress import Progress
+
+DEFAULT_STUDY = "tokenizers-and-positions"
+DEFAULT_SCALE = "quick"
+MOST_SEEDS = 1000
+
+
+@dataclass(frozen=True)
+class Request:
+    """The words of the command, ``None`` where none was given."""
+
+    study: str | None
+    scale: str | None
+    data: str | None
+    out: Path | None
+    seeds: str | None
+    arms: list[str]
+    resume: bool
+
+    @property
+    def command(self) -> str:
+        """The command that repeats the study on another machine."""
+        words = ["onechange", "run", self.study or DEFAULT_STUDY, "--scale", self.scale or DEFAULT_SCALE]
+        if self.data:
+            words += ["--data", self.data]
+        words += ["--seeds", self.seeds or "1"]
+        return shlex.join(words + [word for arm in self.arms for word in ("--arm", arm)])
+
+
+def run(request: Request, as_json: bool) -> None:
+    """Start or resume the study and show what came of it; exit status 1 if a run failed."""
+    new_plan, content, folder = _prepare(request)
+    if folder.exists and not request.resume:
+        raise ValueError(
+            f"{folder.path} holds a study already: --resume goes on with it, another --out starts afresh"
+        )
+    with folder.locked():
+        if folder.exists:
+            plan = _resumed(request, folder, new_plan)
+        else:
+            plan = new_plan
+            _say_means(plan)
+            folder.begin(plan, content, request.study or DEFAULT_STUDY, request.command)
+        with Progress(plan) as progress:
+            results = laboratory.run(plan, folder, progress.watch, progress.say)
+    if as_json:
+        output.document(results)
+    else:
+        show(folder.path)
+    if any(run["status"] == "failed" for arm in results["arms"] for run in arm["runs"]):
+        sys.exit(1)
+
+
+def show(folder: Path) -> None:
+    """The answer, the ladder and the table of a study, and where its page is."""
+    found = read_report(folder)
+    output.out.print(f"[bold]{found.question}[/bold]\n", markup=True)
+    output.out.print(terminal.answer(found), "")
+    output.out.print(terminal.ladder(found, min(100, output.out.width)))
+    output.out.print(terminal.table(found))
+    output.out.print(f"report: {folder / 'report.html'}", soft_wrap=True)
+
+
+def dry_run(request: Request, as_json: bool) -> None:
+    """Show every arm, its one change, what follows from it, and about how long it would take here."""
+    plan, _, _ = _prepare(request)
+    arms = []
+    for name in plan.arms:
+        seconds = estimate.seconds_per_step(plan.recipe(name, 0), plan.dataset(name))
+        arms.append({**plan.facts(name), "seconds_per_step": seconds})
+    total = sum(arm["seconds_per_step"] * arm["steps"] for arm in arms) * len(plan.seeds)
+    if as_json:
+        output.document(
+            {
+                "study": request.study or DEFAULT_STUDY,
+                "scale": plan.scale,
+                "question": plan.study.question,
+                "corpus": plan.corpus.facts,
+                "seeds": list(plan.seeds),
+                "threads": plan.chosen.threads,
+                "precision": plan.chosen.precision,
+                "compile": plan.chosen.compile,
+                "estimated_seconds": total,
+                "arms": arms,
+            }
+        )
+        return
+    _say_means(plan)
+    output.out.print(_side_by_side(arms))
+    count = f"{len(plan.seeds)} seed" + ("s" if len(plan.seeds) > 1 else "")
+    output.out.print(
+        f"\nTraining {len(arms)} arms, {count}: about {duration(total)} on this machine; compiling, evaluations and "
+        "samples come on top.\nNothing was trained."
+    )
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person says them."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 100 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def seeds(word: str) -> list[int]:
+    """``"5"`` is 0 to 4, ``"3,5"`` a list. A `ValueError` says what is allowed."""
+    try:
+        numbers = [int(part) for part in word.split(",") if part.strip()]
+    except ValueError:
+        numbers = []
+    if "," in word and numbers and min(numbers) >= 0 and len(set(numbers)) == len(numbers):
+        return numbers
+    if "," not in word and len(numbers) == 1 and 1 <= numbers[0] <= MOST_SEEDS:
+        return list(range(numbers[0]))
+    raise ValueError(
+        f"--seeds {word!r}: a number from 1 to {MOST_SEEDS} (5 is seeds 0 to 4), or a list of different seeds: 3,5"
+    )
+
+
+def _prepare(request: Request) -> tuple[Plan, bytes, StudyFolder]:
+    path = study.locate(request.study or DEFAULT_STUDY)
+    content = path.read_bytes()
+    found = study.read(path)
+    scale = request.scale or DEFAULT_SCALE
+    table = source.parse(request.data) if request.data else resolve("corpus", found.corpus)
+    chosen = seeds(request.seeds or "1")
+    arms = [name for name in found.arm_names if name in request.arms] if request.arms else found.arm_names
+    for name in request.arms:
+        found.arm(name)
+    plan = Plan(found, scale, table, chosen, arms)
+    out = request.out or Path("runs") / f"{path.stem}-{scale}-{table['name']}"
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out {out}: is a file, it must be a folder or not exist")
+    return plan, content, StudyFolder(out)
+
+
+def _resumed(request: Request, folder: StudyFolder, asked: Plan) -> Plan:
+    """The plan of the study in ``folder``; what the command says otherwise must agree with it."""
+    start = folder.start()
+    if request.study is not None and folder.study() != asked.study:
+        raise ValueError(
+            f"{folder.path} holds another study than {request.study!r}, or an earlier version of it"
+        )
+    if request.scale is not None and request.scale != start.scale:
+        raise ValueError(f"{folder.path} was started with --scale {start.scale}, not {request.scale}")
+    if request.data is not None and dict(asked.source) != start.source:
+        raise ValueError(f"{folder.path} was started with other data than {request.data!r}: {start.source}")
+    found = folder.study()
+    arms = [name for name in found.arm_names if name in request.arms] if request.arms else None
+    numbers = set(folder.all_seeds()) if request.seeds is None or not request.arms else set()
+    numbers |= set(seeds(request.seeds)) if request.seeds else set()
+    return folder.plan(sorted(numbers or {0}), arms)
+
+
+def _say_means(plan: Plan) -> None:
+    chosen = plan.chosen
+    why = estimate.why_eager(plan)
+    how = "compiled" if chosen.compile else f"eager ({why})" if why else "eager"
+    threads = f"{chosen.threads} thread" + ("s" if chosen.threads > 1 else "")
+    output.notes.print(f"{threads}, {chosen.precision}, {how}")
+
+
+def _side_by_side(arms: list[dict[str, Any]]) -> Table:
+    """One column per arm: a terminal is wide enough for a study's arms, not for all that is to be said of one."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("arm")
+    for arm in arms:
+        table.add_column(arm["name"], overflow="fold")
+    rows: dict[str, Callable[[dict[str, Any]], str]] = {
+        "from": lambda arm: arm["from"] or "the base",
+        "its one change": lambda arm: _change(arm["change"]),
+        "parameters": lambda arm: f"{arm['parameters']:,}",
+        "  of them embedding": lambda arm: f"{arm['embedding_share']:.0%}",
+        "vocabulary": lambda arm: f"{arm['vocabulary']:,}",
+        "characters per token": lambda arm: f"{arm['characters_per_token']:.2f}",
+        "characters per window": lambda arm: f"{arm['characters_per_window']:,.0f}",
+        "steps": lambda arm: f"{arm['steps']:,}",
+        "tokens": lambda arm: f"{arm['tokens']:,}",
+        "training text seen": lambda arm: f"{arm['times_text_seen']:.1f} times",
+        "operations": lambda arm: f"{arm['operations']:.2g}",
+        "  per character": lambda arm: f"{arm['operations_per_character']:.2g}",
+        "time, about": lambda arm: duration(arm["seconds_per_step"] * arm["steps"]),
+    }
+    for title, cell in rows.items():
+        table.add_row(title, *(cell(arm) for arm in arms))
+    return table
+
+
+def _change(change: dict[str, Any] | None) -> str:
+    if not change:
+        return ""
+    ((key, value),) = change.items()
+    if isinstance(value, dict):
+        settings = ", ".join(f"{k} = {v}" for k, v in value.items() if k != "name")
+        value = f"{value['name']} ({settings})"
+    return f"{key}: {value}"
