@@ -52,6 +52,10 @@ def specification(study: Study, layout: Layout) -> dict[str, Any] | None:
     for axis in vega["axes"]:
         if axis.get("title") == "step":
             axis["title"] = {"signal": f"{_listed(TITLES)}[axis]"}
+    for mark in vega["marks"]:
+        if mark["name"].endswith("_voronoi"):
+            # A Voronoi cell's datum is the mark beneath it, which Vega-Lite mistakes for the row.
+            mark["encode"]["update"]["tooltip"] = {"signal": "datum.datum.told"}
     return vega
 
 
@@ -198,14 +202,14 @@ def _names(points: list[dict[str, Any]], study: Study, low: float, high: float, 
 
 def _domain(points: list[dict[str, Any]], floor: float | None) -> tuple[float, float]:
     """From the lowest of all to the highest after a fifth of an arm's training: the plunge lies above."""
-    values = [row[key] for row in points for key in ("validation", "training") if row[key] is not None]
+    values: list[float] = [row[k] for row in points for k in ("validation", "training") if row[k] is not None]
     tops: list[float] = []
     for index in {row["arm"] for row in points}:
         own = [row for row in points if row["arm"] == index and row["validation"] is not None]
         settled = [row["validation"] for row in own if row["step"] >= own[-1]["step"] / 5]
         tops += settled[:1]
-    low = float(min([*values, *([floor] if floor is not None else [])]))
-    high = float(max(tops) if tops else max(values))
+    low = min(values if floor is None else [*values, floor])
+    high = max(tops or values)
     room = 0.05 * (high - low or 0.1)
     return low - room, high + room
 
