@@ -206,7 +206,7 @@ def poison(folder: Path) -> None:
 
 def _hostile(name: str) -> str:
     """A hostile arm's name; a name that a folder can have, too, as there is no slash in it."""
-    return f"<img src=x onerror=window.poisoned=1>\"'&{name}"
+    return f"<!--<script><img src=x onerror=window.poisoned=1>\"'&{name}"
 
 
 def _run(arm, seed, best, characters, hardness, rng):

@@ -11,6 +11,7 @@ import pytest
 import synthetic
 
 from onechange import report
+from onechange.report import page as page_module
 
 VOID = {"meta", "br", "wbr", "input", "link", "img", "hr"}
 
@@ -135,6 +136,13 @@ def test_hostile_text_stays_text(tmp_path):
             assert "<" not in re.sub(r"\\<", "", line), line
 
 
+def test_data_in_a_script_element_cannot_end_it_or_open_a_comment():
+    hostile = {"</script>": "<!--<script>\u2028&amp;"}
+    text = page_module._data(hostile)
+    assert not set("<>&\u2028") & set(text)
+    assert json.loads(text) == hostile
+
+
 def test_the_answer_is_said_in_words(folder, page):
     results = json.loads((folder / "results.json").read_text())
     shown = page.shown()
@@ -186,6 +194,17 @@ def test_the_least_that_a_study_may_record_is_enough(tmp_path):
     }
     (tmp_path / "results.json").write_text(json.dumps(least))
     assert "a has not run" in page_of(tmp_path).shown()
+
+
+def test_a_loss_that_is_not_finite_is_a_missing_figure(tmp_path):
+    folder = synthetic.make_study(tmp_path / "study")
+
+    def explode(results):
+        for key in ("validation_nats_per_character", "training_nats_per_character", "batch_loss"):
+            results["arms"][1]["runs"][0]["history"][-1][key] = float("nan")
+
+    synthetic.edit(folder, explode)
+    assert "bpe-wpe 2,000 – –" in page_of(folder).shown()
 
 
 def test_errors_name_the_file_and_the_way_out(tmp_path):
