@@ -6,6 +6,7 @@ dropout and rates are functions of the step, and everything else is in the check
 
 import math
 import resource
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -141,4 +142,5 @@ def _losses(engine: Engine, data: Dataset, step: int) -> dict[str, float]:
 
 
 def _peak_memory() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    unit = 1 if sys.platform == "darwin" else 1024  # Linux counts kilobytes, macOS bytes
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
