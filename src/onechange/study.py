@@ -75,6 +75,13 @@ class Sampling(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if not (self.temperature >= 0 and math.isfinite(self.temperature)):
             raise ValueError(f"temperature = {self.temperature}: must be a finite number, at least 0")
+        for key in ("top_k", "tokens"):
+            if getattr(self, key) < 1:
+                raise ValueError(f"{key} = {getattr(self, key)}: must be at least 1")
+
+    def __post_init__(self) -> None:
+        if not (self.temperature >= 0 and math.isfinite(self.temperature)):
+            raise ValueError(f"temperature = {self.temperature}: must be a finite number, at least 0")
         for key, least in (("seed", 0), ("top_k", 1), ("tokens", 1)):
             if getattr(self, key) < least:
                 raise ValueError(f"{key} = {getattr(self, key)}: must be at least {least}")
@@ -95,6 +102,8 @@ class Study(
     scales: dict[str, dict[str, Any]] = {}
 
     def __post_init__(self) -> None:
+        if "" in self.prompts:
+            raise ValueError('prompts: "" is empty, there is nothing to continue')
         names = self.arm_names
         for name in names:
             if not (isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name)):
