@@ -4,27 +4,41 @@ A file is made of blocks: a header at the left edge that ends in a colon, and in
 indented by six blanks or more continues the one above; ``#`` begins a comment line. In ``words/`` a block is a pool
 of words. In ``sentences/`` and ``plots/`` a block is a rule, one alternative per line, and the block ``cast`` says
 from which pools a variable takes its word (``hero = person ~ kind``: in gender with ``kind``). A variable without an
-entry takes it from the pool of its own name. A plot's rule ``story`` is where it starts.
+entry takes it from the pool of its own name. A story is the rule ``opening`` and then the rule ``story`` of a plot.
 """
 
 import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import resources
 
+from onechange.storyworld.domain import Domain
+from onechange.storyworld.menu import Menu
 from onechange.storyworld.notation import Alternative, Call, Guard, Literal, Mark, Pick, Slot, alternative
 from onechange.storyworld.words import Word, entries
 
-_GENDERS = frozenset(("he", "she"))
 _INDEX = re.compile(r"[0-9]+$")
 
 
-@dataclass(slots=True)
 class Choice:
     """A place where the story may go on in several ways."""
 
-    options: tuple["Option", ...] = ()
+    def __init__(self, options: tuple["Option", ...] = ()) -> None:
+        self.options = options
+
+    @cached_property
+    def guarded(self) -> bool:
+        """Whether some options are not always allowed."""
+        return any(option.guard for option in self.options)
+
+    @cached_property
+    def menu(self) -> Menu:
+        """The options by the text that they begin with."""
+        firsts = [option.steps[0] if option.steps else None for option in self.options]
+        leads = [first.text if isinstance(first, Literal) else "" for first in firsts]
+        return Menu([option.weight for option in self.options], leads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,33 +60,12 @@ class Name:
     place: str
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
-    """From where a variable takes its word: a pool, or the detail ``detail`` of the word that ``owner`` holds."""
-
-    words: tuple[Word, ...] = ()
-    owner: str = ""
-    detail: str = ""
-    agrees: str = ""
-
-    def allowed(self, known: Mapping[str, Word]) -> list[Word]:
-        """The words that fit what is known: none that is in use already, and in gender with ``agrees``."""
-        words = self.words
-        if self.owner:
-            words = tuple(Word(text) for text in known[self.owner].details[self.detail])
-        used = {word.text for word in known.values()}
-        if self.agrees in known:
-            genders = known[self.agrees].tags & _GENDERS
-            return [word for word in words if word.tags & genders and word.text not in used]
-        return [word for word in words if word.text not in used]
-
-
 Step = Literal | Name | Choice | Mark
 Block = tuple[str, list[tuple[str, str]]]
 
 
 class Grammar:
-    """Everything that may be told. ``start`` is the first choice: which plot."""
+    """Everything that may be told: ``start`` is the opening, which all plots share, and then one of the plots."""
 
     def __init__(self, words: Mapping[str, str], sentences: Mapping[str, str], plots: Mapping[str, str]) -> None:
         """Texts of the story files by name; a `ValueError` or `LookupError` names the place of a slip."""
@@ -83,8 +76,10 @@ class Grammar:
         }
         shared = [block for name, text in sorted(sentences.items()) for block in blocks(name, text)]
         self.plots = tuple(sorted(plots))
-        starts = [_Linker(self._pools, [*shared, *blocks(name, plots[name])]).rule("story", ()) for name in self.plots]
-        self.start = Choice(tuple(Option(1, None, (start,)) for start in starts))
+        opening = _Linker(self._pools, shared).rule("opening", ())
+        stories = [_Linker(self._pools, [*shared, *blocks(name, plots[name])]).rule("story", ()) for name in self.plots]
+        plot = Choice(tuple(Option(1, None, (story,)) for story in stories))
+        self.start = Choice((Option(1, None, (opening, plot)),))
 
 
 def blocks(name: str, text: str) -> list[Block]:

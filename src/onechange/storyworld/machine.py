@@ -5,7 +5,6 @@ allows; what the ways are, and how likely, is decided here and nowhere else, so 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from onechange.storyworld.grammar import Choice, Literal, Mark, Name, Option, Step
@@ -24,19 +23,20 @@ class Point(NamedTuple):
 
 
 class Way(NamedTuple):
-    """One way on: its weight, the text it shows at once (often none yet), and where it leads."""
+    """One way on: its number among its siblings, its weight, the text it shows at once, and where it leads."""
 
+    number: int
     weight: int
     text: str
     point: Point
 
 
-@dataclass(frozen=True, slots=True)
-class Fork:
-    """A choice. The probability of a way is its weight over the sum of all weights."""
+class Fork(NamedTuple):
+    """A choice. A way's probability is its weight over ``total``, the weight of all ways, listed or not."""
 
+    total: int
     ways: list[Way]
-    place: str = ""
+    place: str
 
 
 class Said(NamedTuple):
@@ -55,8 +55,12 @@ def beginning(start: Choice) -> Point:
     return Point(((start,), 0, None), {}, NONE)
 
 
-def advance(point: Point) -> Said | Fork | None:
-    """The next text or choice after ``point``; ``None`` at the story's end."""
+def advance(point: Point, ahead: str | None = None) -> Said | Fork | None:
+    """The next text or choice after ``point``; ``None`` at the story's end.
+
+    Where the text that follows is known, the first letters of it (``ahead``, seven are enough) leave ways out of a
+    fork that cannot lead there.
+    """
     rest, known, marks = point
     while rest is not None:
         steps, number, after = rest
@@ -69,22 +73,38 @@ def advance(point: Point) -> Said | Fork | None:
         if isinstance(step, Mark):
             marks = marks | {step}
         elif isinstance(step, Choice):
-            options = step.options
-            return Fork([Way(o.weight, "", Point((o.steps, 0, rest), known, marks)) for o in options if _fits(o, known)])
+            return _options(step, rest, known, marks, ahead)
         elif step.variable in known:
             text = known[step.variable].form(step.form)
             return Said(_marked(text, marks), step.place, Point(rest, known, NONE))
         else:
-            return Fork(_words(step, rest, known, marks), step.place)
+            return _words(step, rest, known, marks, ahead)
     return None
 
 
-def _words(step: Name, rest: Rest, known: Mapping[str, Word], marks: frozenset[Mark]) -> list[Way]:
-    variable, form = step.variable, step.form
-    return [
-        Way(word.weight, _marked(word.form(form), marks), Point(rest, {**known, variable: word}, NONE))
-        for word in step.domain.allowed(known)
-    ]
+def _options(
+    step: Choice, rest: Rest, known: Mapping[str, Word], marks: frozenset[Mark], ahead: str | None
+) -> Fork:
+    options, total = step.options, step.menu.total
+    numbers = step.menu.numbers(_unmarked(ahead, marks))
+    if step.guarded:
+        total = sum(option.weight for option in options if _fits(option, known))
+        numbers = [number for number in numbers if _fits(options[number], known)]
+    ways = [Way(n, options[n].weight, "", Point((options[n].steps, 0, rest), known, marks)) for n in numbers]
+    return Fork(total, ways, "")
+
+
+def _words(step: Name, rest: Rest, known: Mapping[str, Word], marks: frozenset[Mark], ahead: str | None) -> Fork:
+    words, menu = step.domain.menu(step.form, known)
+    genders = step.domain.genders(known)
+    used = {word.text for word in known.values()}
+    ways: list[Way] = []
+    for number in menu.numbers(_unmarked(ahead, marks)):
+        word = words[number]
+        if word.text not in used and (not genders or word.tags & genders):
+            text = _marked(menu.leads[number], marks)
+            ways.append(Way(number, word.weight, text, Point(rest, {**known, step.variable: word}, NONE)))
+    return Fork(step.domain.total(menu, genders, used), ways, step.place)
 
 
 def _fits(option: Option, known: Mapping[str, Word]) -> bool:
@@ -104,3 +124,9 @@ def _marked(text: str, marks: frozenset[Mark]) -> str:
     if Mark.ARTICLE in marks:
         text = f"{article(text)} {text}"
     return text[0].upper() + text[1:] if Mark.CAPITAL in marks else text
+
+
+def _unmarked(ahead: str | None, marks: frozenset[Mark]) -> str | None:
+    if ahead is None or Mark.ARTICLE not in marks:
+        return ahead
+    return ahead.partition(" ")[2]

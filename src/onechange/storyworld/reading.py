@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from onechange.storyworld.grammar import Choice
 from onechange.storyworld.machine import Fork, Point, advance, beginning
 
+_AHEAD = 7
+
 Trace = tuple["Trace", int, float] | tuple[()]
 
 
@@ -28,16 +30,15 @@ def read(start: Choice, text: str) -> list[Reading]:
     while open_points:
         point, position, trace = open_points.pop()
         while True:
-            step = advance(point)
+            step = advance(point, text[position : position + _AHEAD])
             if step is None:
                 if position == len(text):
                     found.append(_reading(trace))
                 break
             if isinstance(step, Fork):
-                total = sum(way.weight for way in step.ways)
                 open_points += [
-                    (way.point, position + len(way.text), (trace, number, math.log(way.weight / total)))
-                    for number, way in enumerate(step.ways)
+                    (way.point, position + len(way.text), (trace, way.number, math.log(way.weight / step.total)))
+                    for way in step.ways
                     if text.startswith(way.text, position)
                 ]
                 break

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from onechange.storyworld.grammar import Choice
-from onechange.storyworld.machine import Fork, Point, advance, beginning
+from onechange.storyworld.machine import Fork, Point, Way, advance, beginning
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +29,9 @@ def tell(start: Choice, uniform: Callable[[], float]) -> Story:
     point: Point = beginning(start)
     while (found := advance(point)) is not None:
         if isinstance(found, Fork):
-            total = sum(way.weight for way in found.ways)
-            assert total > 0, f"no way on after {''.join(text for text, _ in pieces)!r}"
-            left = uniform() * total
-            for number, way in enumerate(found.ways):
-                left -= way.weight
-                if left < 0:
-                    break
-            else:
-                raise AssertionError("uniform() must be below 1")
-            choices.append(number)
-            terms.append(math.log(way.weight / total))
+            way = _pick(found, uniform())
+            choices.append(way.number)
+            terms.append(math.log(way.weight / found.total))
             if way.text:
                 pieces.append((way.text, found.place))
             point = way.point
@@ -48,3 +40,12 @@ def tell(start: Choice, uniform: Callable[[], float]) -> Story:
             point = found.point
     text = "".join(text for text, _ in pieces)
     return Story(text, tuple(choices), math.fsum(terms), tuple(pieces))
+
+
+def _pick(fork: Fork, uniform: float) -> Way:
+    left = uniform * fork.total
+    for way in fork.ways:
+        left -= way.weight
+        if left < 0:
+            return way
+    raise AssertionError(f"{fork.place}: no way on, or a number that is not below 1")
