@@ -4,10 +4,11 @@ The teller and the reader both run it. The teller picks one of the ways on, the 
 allows; what the ways are, and how likely, is decided here and nowhere else, so the two cannot disagree.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from onechange.storyworld.grammar import Choice, Literal, Mark, Name, Option, Step
+from onechange.storyworld.menu import Menu
 from onechange.storyworld.words import Word, article
 
 Rest = tuple[tuple[Step, ...], int, "Rest | None"]
@@ -23,19 +24,22 @@ class Point(NamedTuple):
 
 
 class Way(NamedTuple):
-    """One way on: its number among its siblings, its weight, the text it shows at once, and where it leads."""
+    """One way on: the text it shows at once (often none yet), and where it leads."""
 
-    number: int
-    weight: int
     text: str
     point: Point
 
 
 class Fork(NamedTuple):
-    """A choice. A way's probability is its weight over ``total``, the weight of all ways, listed or not."""
+    """A choice: the ways by number, their weights on the menu, and ``take`` to go one of them.
+
+    A way's probability is its weight over ``total``, the weight of all allowed ways, whether listed or not.
+    """
 
     total: int
-    ways: list[Way]
+    numbers: Sequence[int]
+    menu: Menu
+    take: Callable[[int], Way]
     place: str
 
 
@@ -90,21 +94,24 @@ def _options(
     if step.guarded:
         total = sum(option.weight for option in options if _fits(option, known))
         numbers = [number for number in numbers if _fits(options[number], known)]
-    ways = [Way(n, options[n].weight, "", Point((options[n].steps, 0, rest), known, marks)) for n in numbers]
-    return Fork(total, ways, "")
+    return Fork(total, numbers, step.menu, lambda n: Way("", Point((options[n].steps, 0, rest), known, marks)), "")
 
 
 def _words(step: Name, rest: Rest, known: Mapping[str, Word], marks: frozenset[Mark], ahead: str | None) -> Fork:
     words, menu = step.domain.menu(step.form, known)
     genders = step.domain.genders(known)
     used = {word.text for word in known.values()}
-    ways: list[Way] = []
-    for number in menu.numbers(_unmarked(ahead, marks)):
-        word = words[number]
-        if word.text not in used and (not genders or word.tags & genders):
-            text = _marked(menu.leads[number], marks)
-            ways.append(Way(number, word.weight, text, Point(rest, {**known, step.variable: word}, NONE)))
-    return Fork(step.domain.total(menu, genders, used), ways, step.place)
+    numbers = [
+        number
+        for number in menu.numbers(_unmarked(ahead, marks))
+        if words[number].text not in used and (not genders or words[number].tags & genders)
+    ]
+
+    def take(number: int) -> Way:
+        point = Point(rest, {**known, step.variable: words[number]}, NONE)
+        return Way(_marked(menu.leads[number], marks), point)
+
+    return Fork(step.domain.total(menu, genders, used), numbers, menu, take, step.place)
 
 
 def _fits(option: Option, known: Mapping[str, Word]) -> bool:

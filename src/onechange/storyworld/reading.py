@@ -36,11 +36,11 @@ def read(start: Choice, text: str) -> list[Reading]:
                     found.append(_reading(trace))
                 break
             if isinstance(step, Fork):
-                open_points += [
-                    (way.point, position + len(way.text), (trace, way.number, math.log(way.weight / step.total)))
-                    for way in step.ways
-                    if text.startswith(way.text, position)
-                ]
+                for number in step.numbers:
+                    shown, following = step.take(number)
+                    if text.startswith(shown, position):
+                        term = math.log(step.menu.weights[number] / step.total)
+                        open_points.append((following, position + len(shown), (trace, number, term)))
                 break
             if not text.startswith(step.text, position):
                 break

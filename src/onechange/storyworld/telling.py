@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from onechange.storyworld.grammar import Choice
-from onechange.storyworld.machine import Fork, Point, Way, advance, beginning
+from onechange.storyworld.machine import Fork, Point, advance, beginning
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +29,14 @@ def tell(start: Choice, uniform: Callable[[], float]) -> Story:
     point: Point = beginning(start)
     while (found := advance(point)) is not None:
         if isinstance(found, Fork):
-            way = _pick(found, uniform())
-            choices.append(way.number)
-            terms.append(math.log(way.weight / found.total))
-            if way.text:
-                pieces.append((way.text, found.place))
-            point = way.point
+            number = found.menu.pick(found.numbers, uniform() * found.total)
+            choices.append(number)
+            terms.append(math.log(found.menu.weights[number] / found.total))
+            text, point = found.take(number)
+            if text:
+                pieces.append((text, found.place))
         else:
             pieces.append((found.text, found.place))
             point = found.point
     text = "".join(text for text, _ in pieces)
     return Story(text, tuple(choices), math.fsum(terms), tuple(pieces))
-
-
-def _pick(fork: Fork, uniform: float) -> Way:
-    left = uniform * fork.total
-    for way in fork.ways:
-        left -= way.weight
-        if left < 0:
-            return way
-    raise AssertionError(f"{fork.place}: no way on, or a number that is not below 1")
