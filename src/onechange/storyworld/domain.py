@@ -15,7 +15,9 @@ class Domain:
     kind), nor, where the variable ``agrees`` is known, one of another gender.
     """
 
-    def __init__(self, words: tuple[Word, ...] = (), owner: str = "", detail: str = "", agrees: str = "") -> None:
+    def __init__(
+        self, words: tuple[Word, ...] = (), owner: str = "", detail: str = "", agrees: str = ""
+    ) -> None:
         self.owner, self.detail, self.agrees = owner, detail, agrees
         self._words = {word.text: word for word in words}
         if len(self._words) != len(words):
@@ -29,8 +31,15 @@ class Domain:
         owner = known[self.owner] if self.owner else None
         key = (form, owner.text if owner else "")
         if key not in self._menus:
-            words = tuple(Word(text) for text in owner.details[self.detail]) if owner else tuple(self._words.values())
-            self._menus[key] = words, Menu([word.weight for word in words], [word.form(form) for word in words])
+            words = (
+                tuple(Word(text) for text in owner.details[self.detail])
+                if owner
+                else tuple(self._words.values())
+            )
+            self._menus[key] = (
+                words,
+                Menu([word.weight for word in words], [word.form(form) for word in words]),
+            )
         return self._menus[key]
 
     def genders(self, known: Mapping[str, Word]) -> frozenset[str]:
@@ -40,9 +49,13 @@ class Domain:
     def total(self, menu: Menu, genders: frozenset[str], used: set[str]) -> int:
         """The sum of the weights of the allowed words, ``used`` being the words that other variables hold."""
         if self.owner:
-            return sum(weight for weight, text in zip(menu.weights, menu.leads, strict=True) if text not in used)
+            return sum(
+                weight for weight, text in zip(menu.weights, menu.leads, strict=True) if text not in used
+            )
         if genders not in self._totals:
             fitting = (word for word in self._words.values() if not genders or word.tags & genders)
             self._totals[genders] = sum(word.weight for word in fitting)
         taken = (self._words[text] for text in used if text in self._words)
-        return self._totals[genders] - sum(word.weight for word in taken if not genders or word.tags & genders)
+        return self._totals[genders] - sum(
+            word.weight for word in taken if not genders or word.tags & genders
+        )

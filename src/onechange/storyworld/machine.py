@@ -7,8 +7,9 @@ allows; what the ways are, and how likely, is decided here and nowhere else, so 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from onechange.storyworld.grammar import Choice, Literal, Mark, Name, Option, Step
 from onechange.storyworld.menu import Menu
+from onechange.storyworld.notation import Literal, Mark
+from onechange.storyworld.steps import Choice, Name, Option, Step
 from onechange.storyworld.words import Word, article
 
 Rest = tuple[tuple[Step, ...], int, "Rest | None"]
@@ -94,10 +95,14 @@ def _options(
     if step.guarded:
         total = sum(option.weight for option in options if _fits(option, known))
         numbers = [number for number in numbers if _fits(options[number], known)]
-    return Fork(total, numbers, step.menu, lambda n: Way("", Point((options[n].steps, 0, rest), known, marks)), "")
+    return Fork(
+        total, numbers, step.menu, lambda n: Way("", Point((options[n].steps, 0, rest), known, marks)), ""
+    )
 
 
-def _words(step: Name, rest: Rest, known: Mapping[str, Word], marks: frozenset[Mark], ahead: str | None) -> Fork:
+def _words(
+    step: Name, rest: Rest, known: Mapping[str, Word], marks: frozenset[Mark], ahead: str | None
+) -> Fork:
     words, menu = step.domain.menu(step.form, known)
     genders = step.domain.genders(known)
     used = {word.text for word in known.values()}

@@ -7,12 +7,12 @@ so one reading found is a proof that there is no second.
 import math
 from dataclasses import dataclass
 
-from onechange.storyworld.grammar import Choice
 from onechange.storyworld.machine import Fork, Point, advance, beginning
+from onechange.storyworld.steps import Choice
 
 _AHEAD = 7
 
-Trace = tuple["Trace", int, float] | tuple[()]
+Trace = tuple["Trace", int, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Reading:
 def read(start: Choice, text: str) -> list[Reading]:
     """All readings of ``text``; none where it is no story of this world."""
     found: list[Reading] = []
-    open_points: list[tuple[Point, int, Trace]] = [(beginning(start), 0, ())]
+    open_points: list[tuple[Point, int, Trace]] = [(beginning(start), 0, None)]
     while open_points:
         point, position, trace = open_points.pop()
         while True:
@@ -60,7 +60,7 @@ def log_probability(readings: list[Reading]) -> float | None:
 def _reading(trace: Trace) -> Reading:
     choices: list[int] = []
     terms: list[float] = []
-    while trace:
+    while trace is not None:
         trace, number, term = trace
         choices.append(number)
         terms.append(term)

@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from onechange.storyworld.grammar import Choice
 from onechange.storyworld.machine import Fork, Point, advance, beginning
+from onechange.storyworld.steps import Choice
 
 
 @dataclass(frozen=True, slots=True)
