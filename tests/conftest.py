@@ -1,10 +1,53 @@
-"""What several test files need."""
+"""What several test files need.
 
+Shapes are checked while tests run. `torch.compile` cannot trace the check: a test that compiles in its own
+process asks for the fixture ``unchecked``.
+"""
+
+import importlib
+from collections.abc import Iterator
 from pathlib import Path
 
+import jaxtyping
 import pytest
 
+SPEAK_OF_SHAPES = ("attention", "encoding", "evaluate", "mlp", "model", "norm", "position", "windows")
+jaxtyping.install_import_hook([f"onechange.{name}" for name in SPEAK_OF_SHAPES], "beartype.beartype")
+
+import torch  # noqa: E402
+
 SHARED_STORIES = Path(__file__).parents[2] / "shared" / "data" / "tinystories-v2.txt"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """torch's compiler warns about what torch itself does; everybody else's warnings are errors."""
+    config.addinivalue_line("filterwarnings", "ignore:The .grad attribute of a Tensor:UserWarning")
+    config.addinivalue_line("filterwarnings", "ignore:`torch.jit:DeprecationWarning")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> None:
+    """Tests share the machine with each other."""
+    torch.set_num_threads(1)
+
+
+@pytest.fixture
+def unchecked() -> Iterator[None]:
+    """Compiled code: nothing compiled before counts, and shapes and types are not checked."""
+    torch._dynamo.reset()
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
+    torch._dynamo.reset()
+
+
+@pytest.fixture
+def strangers(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a member that a file of `tests/strangers` adds to every family of the model."""
+    for folder in (Path(__file__).parent / "strangers").iterdir():
+        package = importlib.import_module(f"onechange.{folder.name}")
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
+    return "stranger"
 
 
 @pytest.fixture(scope="session")

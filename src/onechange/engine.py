@@ -77,6 +77,10 @@ class Engine:
         self.optimizer.zero_grad(set_to_none=True)
         return value
 
+    def is_finite(self) -> bool:
+        """Whether every weight is a number, as those of a checkpoint must be."""
+        return all(bool(parameter.isfinite().all()) for parameter in self.model.parameters())
+
     def _forward(
         self, step: int, tokens: Int[Tensor, "batch time"], targets: Int[Tensor, "batch time"]
     ) -> Float[Tensor, ""]:

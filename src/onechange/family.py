@@ -33,7 +33,12 @@ def member(family: str, name: str) -> type:
     if name not in members(family):
         raise LookupError(f"{family}: no member {name!r}; there is {', '.join(members(family))}")
     module = importlib.import_module(f"onechange.{family}.{name}")
-    contracts = tuple(thing for thing in vars(_package(family)).values() if inspect.isclass(thing))
+    package = _package(family)
+    contracts = tuple(
+        thing
+        for thing in vars(package).values()
+        if inspect.isclass(thing) and thing.__module__ == package.__name__
+    )
     found = [
         thing
         for thing in vars(module).values()
@@ -61,6 +66,8 @@ def resolve(family: str, choice: str | Mapping[str, Any]) -> dict[str, Any]:
 
     Raises a `LookupError` for an unknown member or setting and a `ValueError` for a value of the wrong type.
     """
+    if not isinstance(choice, str | Mapping):
+        raise ValueError(f"{family} = {choice!r}: must be a member's name or a table")
     given: dict[str, Any] = {"name": choice} if isinstance(choice, str) else dict(choice)
     name = given.pop("name", None)
     if not isinstance(name, str):

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from onechange import family
+from onechange.recipe import Recipe
 from onechange.scale import SCALES
 
 ARM_FAMILIES = ("tokenizer", *family.MODEL_FAMILIES, *family.TRAINING_FAMILIES)
@@ -71,6 +72,13 @@ class Sampling(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     top_k: int = 30
     tokens: int = 180
 
+    def __post_init__(self) -> None:
+        if not (self.temperature >= 0 and math.isfinite(self.temperature)):
+            raise ValueError(f"temperature = {self.temperature}: must be a finite number, at least 0")
+        for key, least in (("seed", 0), ("top_k", 1), ("tokens", 1)):
+            if getattr(self, key) < least:
+                raise ValueError(f"{key} = {getattr(self, key)}: must be at least {least}")
+
 
 class Study(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"arms": "arm", "scales": "scale"}
@@ -89,7 +97,7 @@ class Study(
     def __post_init__(self) -> None:
         names = self.arm_names
         for name in names:
-            if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", str(name)):
+            if not (isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name)):
                 raise ValueError(
                     f"arm {name!r}: a name has 1 to 64 letters, digits, '.', '_' or '-', a letter or digit first"
                 )
@@ -105,6 +113,9 @@ class Study(
             for key in settings:
                 if key not in DEFAULTS and not (place == "base" and key == "name"):
                     raise ValueError(f"{place}: unknown key {key!r}; allowed: {', '.join(DEFAULTS)}")
+        for place, settings in self.scales.items():
+            for key in ARM_FAMILIES:
+                _check_scaled(f"scale.{place}", key, settings.get(key, {}))
 
     @property
     def base_name(self) -> str:
@@ -146,6 +157,7 @@ class Study(
         parent = self.settings(arm.parent, scale)
         try:
             changed = _family(key, value, parent[key], scaled) if key in ARM_FAMILIES else _plain(key, value)
+            _check_ranges({**parent, key: changed})
         except (ValueError, LookupError) as error:
             raise type(error)(f"{where}: {error.args[0]}") from None
         if changed == parent[key]:
@@ -159,18 +171,37 @@ class Study(
         if name not in SCALES and name not in self.scales:
             known = ", ".join([*SCALES, *(own for own in self.scales if own not in SCALES)])
             raise LookupError(f"no scale {name!r}; there is {known}")
-        return {**SCALES.get(name, {}), **self.scales.get(name, {})}
+        scaled = dict(SCALES.get(name, {}))
+        for key, value in self.scales.get(name, {}).items():
+            keeps_member = (
+                isinstance(value, dict) and "name" not in value and isinstance(scaled.get(key), dict)
+            )
+            scaled[key] = {**scaled[key], **value} if keeps_member else value
+        return scaled
 
     def _base(self, scaled: Mapping[str, Any]) -> dict[str, Any]:
         given = {**DEFAULTS, **{key: value for key, value in self.base.items() if key != "name"}}
         resolved: dict[str, Any] = {}
         for key, value in given.items():
             if key in ARM_FAMILIES:
-                own = family.resolve(key, value)
+                own = _family(key, value, family.resolve(key, DEFAULTS[key]), {})
                 resolved[key] = _family(key, _member_settings(key, own["name"], scaled), own, {})
             else:
-                resolved[key] = _plain(key, scaled.get(key, value))
+                own = _plain(key, value)
+                resolved[key] = _plain(key, scaled[key]) if key in scaled else own
+        _check_ranges(resolved)
         return resolved
+
+
+def _check_scaled(where: str, key: str, table: Any) -> None:
+    """A member that no arm of today uses is checked too: a misspelt one would be passed over in silence."""
+    try:
+        if isinstance(table, str) or "name" in table:
+            _family(key, table, {}, {})
+    except (ValueError, LookupError) as error:
+        raise type(error)(f"{where}: {error.args[0]}") from None
+    except TypeError:
+        raise ValueError(f"{where}: {key} = {table!r}: must be a member's name or a table") from None
 
 
 def _member_settings(key: str, member: str, scaled: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,12 +224,12 @@ def _family(key: str, value: Any, parent: Mapping[str, Any], scaled: Mapping[str
     return family.resolve(key, {**_member_settings(key, table["name"], scaled), **table})
 
 
-def _plain(key: str, value: Any) -> Any:
+def _plain(key: str, given: Any) -> Any:
     try:
-        value = msgspec.convert(value, _TYPES[key])
+        value: Any = msgspec.convert(given, _TYPES[key])
     except msgspec.ValidationError as error:
-        raise ValueError(f"{key} = {value!r}: {error}") from None
-    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{key} = {given!r}: {error}") from None
+    if key in ("dropout", "clip") and not math.isfinite(value):
         raise ValueError(f"{key} = {value!r}: must be a finite number")
     if key in _WORDS and value not in _WORDS[key]:
         raise ValueError(f"{key} = {value!r}: must be one of {', '.join(_WORDS[key])}")
@@ -207,8 +238,25 @@ def _plain(key: str, value: Any) -> Any:
     return value
 
 
+def _check_ranges(settings: Mapping[str, Any]) -> None:
+    """A recipe knows what its numbers may be; what the corpus, the seed and the machine will give is stood in for."""
+    given = {key: value for key, value in settings.items() if key != "budget"}
+    given |= {"threads": settings["threads"] or 1, "precision": "float32", "compile": False}
+    Recipe(corpus={}, corpus_fingerprint="", seed=0, steps=settings["budget"]["steps"], **given)
+
+
 def _shown(value: Any) -> str:
-    return value["name"] if isinstance(value, dict) else repr(value)
+    if not isinstance(value, dict):
+        return repr(value)
+    settings = ", ".join(f"{key} = {inner!r}" for key, inner in value.items() if key != "name")
+    return f"{value['name']} ({settings})" if settings else value["name"]
+
+
+def _check_keys(where: str, kind: type[msgspec.Struct], table: Any) -> None:
+    allowed = [field.encode_name for field in msgspec.structs.fields(kind)]
+    for key in table if isinstance(table, dict) else ():
+        if key not in allowed:
+            raise ValueError(f"{where}unknown key {key!r}; allowed: {', '.join(allowed)}")
 
 
 def builtin() -> dict[str, Path]:
@@ -231,7 +279,7 @@ def locate(word: str) -> Path:
 
 
 def read(path: Path) -> Study:
-    """The study in ``path``, every arm of it resolvable at the built-in scales' defaults.
+    """The study in ``path``. Whether its arms can be resolved depends on the scale: `Study.settings` checks it.
 
     A `ValueError` names the file, the key, its value and what is allowed.
     """
@@ -245,6 +293,10 @@ def parse(content: bytes) -> Study:
     """A study from the bytes of its file; errors as for `read`, without the file's name."""
     try:
         table = tomllib.loads(content.decode())
+        _check_keys("", Study, table)
+        _check_keys("sampling: ", Sampling, table.get("sampling"))
+        for number, arm in enumerate(table["arm"] if isinstance(table.get("arm"), list) else [], start=1):
+            _check_keys(f"arm {number}: ", Arm, arm)
         return msgspec.convert(table, Study)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from None

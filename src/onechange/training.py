@@ -6,6 +6,7 @@ dropout and rates are functions of the step, and everything else is in the check
 
 import math
 import resource
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ def train(
     Leaves `metrics.jsonl`, `timing.jsonl` and the best and last checkpoint in ``run``. Raises `NotFinite`, naming the
     step, if a loss is no number any more; the last good checkpoint stays.
     """
+    run.mkdir(parents=True, exist_ok=True)
     engine = Engine(recipe, data.tokenizer.vocabulary_size)
     windows = Windows(data.training, recipe.seed, recipe.batch, recipe.window)
     checkpoints = Checkpoints(run)
@@ -94,7 +96,8 @@ def train(
             }
             validation = row["validation_nats_per_character"]
             metrics.append(row)
-        if due or time.monotonic() - saved > seconds_between_checkpoints:
+        late = time.monotonic() - saved > seconds_between_checkpoints
+        if due or (late and engine.is_finite()):  # an evaluation has looked at the weights itself
             timing.append({"step": step, "seconds": elapsed(), "peak_memory_bytes": _peak_memory()})
             checkpoints.save(step, engine.model, engine.optimizer, {"characters": characters})
             best = _best(metrics)
@@ -139,4 +142,5 @@ def _losses(engine: Engine, data: Dataset, step: int) -> dict[str, float]:
 
 
 def _peak_memory() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    unit = 1 if sys.platform == "darwin" else 1024  # Linux counts kilobytes, macOS bytes
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

@@ -54,6 +54,10 @@ ARMS: dict[str, dict[str, Any]] = {
         "summary": "Queries and keys are turned by an angle that grows with their position.",
     },
 }
+POISON = (
+    "</script><script>window.poisoned = 1</script><!--<script>"
+    "<img src=http://example.invalid/x onerror='window.poisoned = 1'>\"'`|*_#{{ 7 * 7 }}${7}"
+)
 DEMONSTRATION = "Lucy found a small box under her bed. When she opened it,"
 
 
@@ -137,6 +141,72 @@ def fail(results: dict[str, Any]) -> None:
     for run in results["arms"][1]["runs"]:
         run.update(status="failed", best=None, last=None, history=run["history"][:2], steps=200)
         run["error"] = "step 311: the loss is not finite (nan); the last good checkpoint is step 200"
+
+
+def no_validation(results: dict[str, Any]) -> None:
+    """The corpus left no story for validation."""
+    results["corpus"].update(validation_characters=0, validation_documents=0)
+    for arm in results["arms"]:
+        arm["versus_parent"] = arm["versus_parent_last"] = None
+        for run in arm["runs"]:
+            run.update(best=None, last=None)
+            for entry in run["history"]:
+                entry.update(validation_loss=None, validation_nats_per_character=None)
+
+
+def alone(results: dict[str, Any]) -> None:
+    """There is a base and no other arm."""
+    del results["arms"][1:]
+
+
+def peek(results: dict[str, Any]) -> None:
+    """Tokens were learned from all text."""
+    for arm in results["arms"][1:]:
+        arm["peeking"] = True
+
+
+def lose(results: dict[str, Any]) -> None:
+    """The second arm's tokenizer does not give the text back."""
+    arm = results["arms"][1]
+    arm["lossless"] = False
+    for other in results["arms"][1:]:
+        other["versus_parent"] = other["versus_parent_last"] = None
+    for run in arm["runs"]:
+        for point in ("best", "last"):
+            run[point].update(nats_per_character=None, bits_per_byte=None, low=None, high=None)
+        for entry in run["history"]:
+            entry.update(training_nats_per_character=None, validation_nats_per_character=None)
+
+
+def poison(folder: Path) -> None:
+    """Put markup and script wherever text of a person, a corpus or a model can stand."""
+    results = json.loads((folder / "results.json").read_text())
+    for key in ("question", "study", "scale", "command"):
+        results[key] = POISON + results[key]
+    results["corpus"].update(name=POISON, notes=[POISON], cut=POISON, separator=POISON, fingerprint=POISON)
+    results["machine"][POISON] = results["versions"][POISON] = results["settings"][POISON] = POISON
+    results["prompts"][0] = POISON
+    results["demonstration"]["text"] = POISON
+    for arm in results["arms"]:
+        arm["summary"] = arm["tokenizer"]["name"] = POISON
+        (folder / "arms" / arm["name"]).rename(folder / "arms" / _hostile(arm["name"]))
+        results["demonstration"]["arms"][_hostile(arm["name"])] = [[POISON, 1], ["\u202e\x00\n", 2]]
+        arm["name"] = _hostile(arm["name"])
+        arm["from"] = arm["from"] and _hostile(arm["from"])
+        if arm["change"]:
+            arm["change"] = {key: {"name": POISON, POISON: POISON} for key in arm["change"]}
+        arm["runs"][0]["error"] = POISON
+    results["arms"][2]["runs"][0]["status"] = "failed"
+    for path in folder.glob("arms/*/seed-*/samples/*.jsonl"):
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        lines[0].update(prompt=POISON, text=POISON + "\u2028</p></article>")
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (folder / "results.json").write_text(json.dumps(results))
+
+
+def _hostile(name: str) -> str:
+    """A hostile arm's name; a name that a folder can have, too, as there is no slash in it."""
+    return f"<!--<script><img src=x onerror=window.poisoned=1>\"'&{name}"
 
 
 def _run(arm, seed, best, characters, hardness, rng):

@@ -4,6 +4,7 @@ Features 2i and 2i+1 of a head form a pair, turned by position · theta^(−2i/d
 key then depends on their distance only. Su et al. 2021 (RoFormer), https://arxiv.org/abs/2104.09864
 """
 
+from collections.abc import Callable
 from typing import final
 
 import torch
@@ -37,6 +38,13 @@ class RotaryPosition(Position):
         )
         self.register_buffer("cosines", angles.cos().float(), persistent=False)
         self.register_buffer("sines", angles.sin().float(), persistent=False)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "RotaryPosition":
+        """Casting a model to another precision rounds its weights, never the angles."""
+        cosines, sines = self.cosines, self.sines
+        super()._apply(fn, recurse)
+        self.cosines, self.sines = cosines.to(self.cosines.device), sines.to(self.sines.device)
+        return self
 
     def rotate(
         self, x: Float[Tensor, "batch heads time head"], positions: Int[Tensor, " time"]

@@ -140,7 +140,21 @@ def _answer(study: Study, arm: Arm) -> Answer:
     )
     if verdict == "no difference seen":
         moved += ", which leaves room for none"
-    return Answer(arm, label, verdict, headline, moved + ".")
+    return Answer(arm, label, verdict, headline, moved + "." + _at_last(arm, found, digits))
+
+
+def _at_last(arm: Arm, best: Mapping[str, Any], digits: int) -> str:
+    """A second sentence where the last step says something else than the best one."""
+    last = arm.versus("last")
+    if last is None:
+        return ""
+    value, before = last["nats_per_character_difference"], best["nats_per_character_difference"]
+    turned = last["verdict"] != best["verdict"] or (last["verdict"] not in JUDGED and value * before < 0)
+    if not turned:
+        return ""
+    size = f"{plain(abs(value), digits)} {'lower' if value < 0 else 'higher'}"
+    verdict = f"{last['verdict']}, {size}" if last["verdict"] in JUDGED else size
+    return f" At the last step of both: {verdict}{_interval(last, digits)}."
 
 
 def _interval(found: Mapping[str, Any], digits: int) -> str:

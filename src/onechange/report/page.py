@@ -12,7 +12,19 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from onechange.report import answer, curves, ladder, laws, marks, provenance, still, stories, table, tokens
+from onechange.report import (
+    answer,
+    curves,
+    curves_chart,
+    ladder,
+    laws,
+    marks,
+    provenance,
+    still,
+    stories,
+    table,
+    tokens,
+)
 from onechange.report.digits import plain
 from onechange.report.study import Study
 
@@ -27,8 +39,9 @@ def html(study: Study) -> str:
     )  # fmt: skip
     environment.filters["colour"] = marks.colour
     environment.filters["swatch"] = lambda index: Markup(marks.swatch(index))
-    drawn = {name: curves.specification(study, layout) for name, layout in ladder.LAYOUTS.items()}
+    drawn = {name: curves_chart.specification(study, layout) for name, layout in ladder.LAYOUTS.items()}
     moving = {name: specification for name, specification in drawn.items() if specification is not None}
+    stills = {name: curves_chart.specification(study, ladder.LAYOUTS[name], hover=False) for name in moving}
     script = _bundle() if moving else ""
     page = (FILES / "page.js").read_text("utf-8")
     style = _palette() + (FILES / "page.css").read_text("utf-8")
@@ -53,7 +66,7 @@ def html(study: Study) -> str:
         columns=table.COLUMNS,
         groups=table.groups(),
         rows=table.rows(study),
-        curves={name: Markup(still.svg(vega, f"curves-{name}")) for name, vega in moving.items()},
+        curves={name: Markup(still.svg(vega, f"curves-{name}")) for name, vega in stills.items() if vega},
         axes=curves.AXES,
         curve_rows=curves.rows(study),
         overfitting=curves.overfitting(study),

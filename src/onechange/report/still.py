@@ -31,12 +31,13 @@ def compiled(chart: alt.TopLevelMixin) -> dict[str, Any]:
 
 
 def svg(specification: dict[str, Any], prefix: str) -> str:
-    """A Vega specification as inline SVG, its ids kept apart from other pictures' by ``prefix``.
+    """A Vega specification as inline SVG, its ids made of ``prefix`` and so the page's only ones.
 
     The picture is hidden from screen readers: the page puts a text in its place.
     """
     drawn = vl_convert.vega_to_svg(specification, allowed_base_urls=[])
-    drawn = re.sub(r'\bid="(clip\d+|gradient_\d+)"', rf'id="{prefix}-\1"', drawn)
-    drawn = re.sub(r'"url\(#(clip\d+|gradient_\d+)\)"', rf'"url(#{prefix}-\1)"', drawn)
+    for number, name in enumerate(dict.fromkeys(re.findall(r"url\(#([\w-]+)\)", drawn))):
+        drawn = drawn.replace(f"url(#{name})", f"url(#{prefix}-{number})")
+        drawn = drawn.replace(f'id="{name}"', f'id="{prefix}-{number}"')
     drawn = re.sub(r' (?:role|aria-[a-z]+)="[^"]*"', "", drawn)
     return drawn.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)

@@ -138,7 +138,8 @@ def read(folder: Path) -> Study:
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file; `onechange run --out {folder}` writes it")
     try:
-        record = json.loads(path.read_text("utf-8"))
+        # A loss that was not finite is no figure: NaN and Infinity are read as missing.
+        record = json.loads(path.read_text("utf-8"), parse_constant=lambda _: None)
     except ValueError as error:
         raise ValueError(f"{path} is not JSON ({error}); `onechange run --resume` writes it anew") from None
     if not isinstance(record, dict) or not isinstance(record.get("arms"), list):

@@ -111,7 +111,11 @@ def _verdict(arm: Arm) -> Cell:
         else f"{seeds} of the {SEEDS_FOR_A_VERDICT} seeds it takes"
     )
     small = small.replace("over seeds", f"over {seeds} seeds")
-    return Cell(found["verdict"], f"{small}; one run {arm.trouble}" if arm.trouble else small)
+    last = arm.versus("last")
+    verdict = found["verdict"]
+    if last is not None and last["verdict"] != verdict:
+        verdict = f"{verdict}; at last: {last['verdict']}"
+    return Cell(verdict, f"{small}; one run {arm.trouble}" if arm.trouble else small)
 
 
 def _steps(arm: Arm) -> str:

@@ -1,0 +1,173 @@
+"""The page as a person meets it: in a browser, offline, at several widths, by keyboard, without scripts."""
+
+from pathlib import Path
+
+import browser
+import pytest
+import synthetic
+
+from onechange import report
+
+pytestmark = pytest.mark.skipif(not browser.available(), reason="chromium and chromedriver are not installed")
+MOVING = "return document.querySelector('#chart-curves.moves svg') !== null"
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    window = browser.Browser(tmp_path_factory.mktemp("profile"))
+    yield window
+    window.close()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory) -> Path:
+    return report.write(synthetic.make_study(tmp_path_factory.mktemp("study"), seeds=5, floor=0.46))
+
+
+@pytest.mark.parametrize("width", [400, 700, 1000, 1280, 1400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_opens_quietly_offline_and_within_the_window(chromium, page, width, scheme):
+    chromium.open(page, width, scheme=scheme)
+    chromium.wait_for(MOVING)
+    assert chromium.requests() == [page.resolve().as_uri()]
+    assert chromium.logs("browser") == []
+    assert chromium.evaluate("return document.documentElement.scrollWidth") <= width
+    wider = "return [...document.querySelectorAll('main *')].filter(e => !e.closest('.scroll, table') && "
+    wider += "getComputedStyle(e).position !== 'absolute' && "
+    wider += "e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80))"
+    assert chromium.evaluate(wider) == []
+
+
+@pytest.mark.parametrize(("width", "shown"), [(400, "narrow"), (760, "medium"), (1280, "wide")])
+def test_the_ladder_that_fits_is_the_one_shown_and_its_letters_are_legible(chromium, page, width, shown):
+    chromium.open(page, width)
+    visible = "return [...document.querySelectorAll('section[aria-labelledby=ladder] .still')]"
+    visible += ".filter(e => e.offsetParent !== null)"
+    assert chromium.evaluate(f"{visible}.map(e => e.classList[1])") == [shown]
+    smallest = "Math.min(...[...e.querySelectorAll('text')].map(t => t.getBoundingClientRect().height))"
+    assert chromium.evaluate(f"{visible}.map(e => {smallest})")[0] >= 11
+
+
+def test_colours_follow_the_readers_system(chromium, page):
+    look = "return [getComputedStyle(document.documentElement).backgroundColor, "
+    look += "getComputedStyle(document.querySelector('.mark')).fill]"
+    chromium.open(page, scheme="light")
+    light = chromium.evaluate(look)
+    chromium.open(page, scheme="dark")
+    dark = chromium.evaluate(look)
+    assert light[0] != dark[0] and light[1] != dark[1]
+
+
+def test_the_axis_of_the_curves_can_be_switched_by_keyboard(chromium, page):
+    chromium.open(page)
+    chromium.wait_for(MOVING)
+    titles = "return [...document.querySelectorAll('#chart-curves .moving .role-axis-title text')]"
+    titles += ".map(t => t.textContent)"
+    assert "training steps" in chromium.evaluate(titles)
+    chromium.evaluate("document.querySelector('input[name=axis]').focus()")
+    for title in (
+        "tokens read",
+        "characters of text read",
+        "floating-point operations",
+        "seconds of training",
+    ):
+        chromium.press("ArrowRight")
+        chromium.wait_for(f"{titles}.includes({title!r})")
+
+
+def test_pointing_at_a_curve_tells_the_figures(chromium, page):
+    chromium.open(page)
+    chromium.wait_for(MOVING)
+    chromium.evaluate("document.getElementById('chart-curves').scrollIntoView({block: 'center'})")
+    left, top, width, height = chromium.evaluate(
+        "const r = document.querySelector('#chart-curves .moving svg').getBoundingClientRect();"
+        "return [r.left, r.top, r.width, r.height]"
+    )
+    for step in range(6):
+        chromium.point_at(left + width * 0.6 + step, top + height * 0.5)
+    chromium.wait_for("return !document.getElementById('told').hidden")
+    told = chromium.evaluate("return document.getElementById('told').textContent")
+    assert "validation" in told and "training" in told and "5 seeds" in told
+
+
+def test_stories_are_chosen_by_prompt_and_checkpoint(chromium, page):
+    chromium.open(page)
+    shown = "return [...document.querySelectorAll('.point')].filter(e => e.offsetParent !== null)"
+    shown += ".map(e => [e.parentElement.dataset.prompt, e.dataset.point])"
+    assert chromium.evaluate(shown) == [["0", "best"]]
+    chromium.evaluate("document.querySelectorAll('input[name=prompt]')[2].click()")
+    chromium.evaluate("document.querySelector('input[name=point][value=last]').click()")
+    assert chromium.evaluate(shown) == [["2", "last"]]
+
+
+def test_tab_reaches_every_switch_and_shows_where_it_is(chromium, page):
+    chromium.open(page)
+    chromium.wait_for(MOVING)
+    reached, outlines = set(), []
+    for _ in range(40):
+        chromium.press("Tab")
+        name, outline = chromium.evaluate(
+            "const e = document.activeElement, seen = e.matches('input') ? e.nextElementSibling : e;"
+            "return [e.name || e.tagName + e.className, getComputedStyle(seen).outlineStyle]"
+        )
+        if name == "BODY":
+            break
+        reached.add(name)
+        outlines.append(outline)
+    assert {"axis", "prompt", "point", "SUMMARY", "DIVscroll wide"} <= reached
+    assert "none" not in outlines
+
+
+def test_without_scripts_everything_is_shown(chromium, page):
+    chromium.command("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        chromium.open(page)
+        stories = (
+            "return [...document.querySelectorAll('.point')].filter(e => e.offsetParent !== null).length"
+        )
+        assert chromium.evaluate(stories) == 2 * len(synthetic.PROMPTS)
+        still = "return document.querySelector('#chart-curves .still.wide').getBoundingClientRect().height"
+        assert chromium.evaluate(still) > 300
+        assert chromium.evaluate("return document.querySelector('.live-only').offsetParent === null")
+    finally:
+        chromium.command("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_on_paper_every_story_is_printed_and_no_switch(chromium, page):
+    chromium.open(page)
+    chromium.wait_for(MOVING)
+    chromium.command("Emulation.setEmulatedMedia", media="print")
+    try:
+        stories = (
+            "return [...document.querySelectorAll('.point')].filter(e => e.offsetParent !== null).length"
+        )
+        assert chromium.evaluate(stories) == 2 * len(synthetic.PROMPTS)
+        assert chromium.evaluate("return document.querySelector('.switch').offsetParent === null")
+    finally:
+        chromium.command("Emulation.setEmulatedMedia", media="")
+
+
+def test_hostile_text_runs_nothing(chromium, tmp_path):
+    folder = synthetic.make_study(tmp_path / "hostile")
+    synthetic.poison(folder)
+    page = report.write(folder)
+    chromium.open(page, 400)
+    chromium.wait_for(MOVING)
+    assert chromium.evaluate("return window.poisoned === undefined")
+    assert chromium.evaluate("return document.querySelectorAll('img, iframe, object, embed').length") == 0
+    assert chromium.evaluate("return document.documentElement.scrollWidth") <= 400
+    assert chromium.requests() == [page.resolve().as_uri()]
+    assert chromium.logs("browser") == []
+
+
+@pytest.mark.parametrize(
+    "change", [synthetic.unfinish, synthetic.fail, synthetic.no_validation, synthetic.alone]
+)
+@pytest.mark.parametrize("width", [400, 1280])
+def test_studies_that_went_otherwise_open_as_quietly(chromium, tmp_path, change, width):
+    folder = synthetic.make_study(tmp_path / "study")
+    synthetic.edit(folder, change)
+    chromium.open(report.write(folder), width)
+    chromium.wait_for(MOVING)
+    assert chromium.logs("browser") == []
+    assert chromium.evaluate("return document.documentElement.scrollWidth") <= width
