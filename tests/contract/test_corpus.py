@@ -11,7 +11,7 @@ from onechange.corpus import Source
 from onechange.documents import fingerprint, prepare
 
 MEMBERS = family.members("corpus")
-STORIES = [f"Story {number} of a bear.\nIt ate {number} pears." for number in range(60)]
+STORIES = [f"Story {number} of a bear.\nIt ate {number} pears." for number in range(400)]
 
 
 @pytest.fixture(params=MEMBERS)
