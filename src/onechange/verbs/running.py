@@ -52,6 +52,8 @@ def run(request: Request, as_json: bool) -> None:
         raise ValueError(
             f"{folder.path} holds a study already: --resume goes on with it, another --out starts afresh"
         )
+    if not folder.exists:
+        _ = new_plan.corpus  # a text that cannot be had leaves no folder behind
     with folder.locked():
         if folder.exists:
             plan = _resumed(request, folder, new_plan)
