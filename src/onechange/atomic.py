@@ -6,13 +6,20 @@ from pathlib import Path
 
 
 def write(path: Path, content: bytes | str) -> None:
-    """Put ``content`` at ``path``: after a crash at any instant the file is the old one or the new one."""
+    """Put ``content`` at ``path``: after a crash at any instant the file is the old one or the new one.
+
+    For one writer at a time. If the disk cannot take it, the old file stays and the `OSError` says why.
+    """
     unfinished = path.with_name(f"{path.name}.part")
-    with unfinished.open("wb") as file:
-        file.write(content.encode() if isinstance(content, str) else content)
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
+    try:
+        with unfinished.open("wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
     sync(path.parent)
 
 

@@ -5,18 +5,24 @@ and only then, folders that no pointer names are deleted.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from onechange import atomic
 
 Which = Literal["best", "last"]
+
+
+class _Pointer(msgspec.Struct, forbid_unknown_fields=True):
+    step: int
 
 
 class Checkpoints:
@@ -35,8 +41,8 @@ class Checkpoints:
         """Write the checkpoint of ``step``; no pointer moves yet."""
 
         def fill(folder: Path) -> None:
-            save_file(_weights(model), folder / "model.safetensors")
-            save_file(_optimizer_state(model, optimizer), folder / "optimizer.safetensors")
+            _save(_weights(model), folder / "model.safetensors")
+            _save(_optimizer_state(model, optimizer), folder / "optimizer.safetensors")
             (folder / "state.json").write_text(json.dumps({"step": step, **state}, sort_keys=True) + "\n")
 
         atomic.folder(self.at(step), fill)
@@ -49,7 +55,12 @@ class Checkpoints:
     def step(self, which: Which) -> int | None:
         """The step that a pointer names, ``None`` if nothing was saved yet."""
         path = self.folder / f"{which}.json"
-        return int(json.loads(path.read_text())["step"]) if path.is_file() else None
+        if not path.is_file():
+            return None
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=_Pointer).step
+        except msgspec.MsgspecError as error:
+            raise ValueError(f"{path} cannot be read: {error}") from None
 
     def tidy(self, keep: Iterable[int]) -> None:
         """Delete every checkpoint but those of the steps in ``keep``."""
@@ -61,7 +72,8 @@ class Checkpoints:
     def load(self, step: int, model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
         """Put a checkpoint's weights and optimizer state in place; returns its state."""
         self.load_weights(step, model)
-        saved = load_file(self.at(step) / "optimizer.safetensors")
+        with _readable(self.at(step) / "optimizer.safetensors") as path:
+            saved = load_file(path)
         for name, parameter in model.named_parameters():
             prefix = f"{name}/"
             state = {key.removeprefix(prefix): saved[key] for key in saved if key.startswith(prefix)}
@@ -70,9 +82,12 @@ class Checkpoints:
 
     def load_weights(self, step: int, model: nn.Module) -> None:
         """Put a checkpoint's weights in place; a `ValueError` names what does not fit."""
-        path = self.at(step) / "model.safetensors"
         parameters = dict(model.named_parameters())
-        with safe_open(path, framework="pt") as file, torch.no_grad():
+        with (
+            _readable(self.at(step) / "model.safetensors") as path,
+            safe_open(path, framework="pt") as file,
+            torch.no_grad(),
+        ):
             names = set(file.keys())
             if names != parameters.keys():
                 odd = sorted(names ^ parameters.keys())
@@ -84,6 +99,25 @@ class Checkpoints:
                         f"{path}: {name} has shape {list(values.shape)}, the recipe's is {list(parameter.shape)}"
                     )
                 parameter.copy_(values)
+
+
+def _save(tensors: dict[str, Tensor], path: Path) -> None:
+    """`save_file`, whose error for a full disk is no `OSError`."""
+    try:
+        save_file(tensors, path)
+    except SafetensorError as error:
+        raise OSError(f"{path} cannot be written: {error}") from None
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[Path]:
+    """An `OSError` or `ValueError` that names ``path`` if it is missing or broken."""
+    try:
+        yield path
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path} is missing") from None
+    except SafetensorError as error:
+        raise ValueError(f"{path} is broken: {error}") from None
 
 
 def _weights(model: nn.Module) -> dict[str, Tensor]:

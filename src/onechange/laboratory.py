@@ -8,6 +8,7 @@ from onechange import atomic, prompts, record, report
 from onechange.engine import NotFinite
 from onechange.plan import Plan
 from onechange.run import execute, finished
+from onechange.study import ARM_FAMILIES
 from onechange.study_folder import StudyFolder
 from onechange.tokenizer_show import describe
 from onechange.training import Moment
@@ -42,7 +43,8 @@ def run(plan: Plan, folder: StudyFolder, watch: Watch, say: Say) -> dict[str, An
     for arm in plan.arms:
         described = describe(plan.dataset(arm).tokenizer, facts["demonstration"])
         tokens = [list(pair) for pair in zip(described["tokens"], described["ids"], strict=True)]
-        settings = {key: getattr(plan.recipe(arm, 0), key) for key in _SHOWN}
+        recipe = plan.recipe(arm, 0)
+        settings = {key: _short(getattr(recipe, key)) for key in _SHOWN}
         content = {**plan.facts(arm), "settings": settings, "demonstration": tokens}
         atomic.write(folder.path / "arms" / arm / "arm.json", _pretty(content))
     for seed in plan.seeds:
@@ -54,24 +56,8 @@ def run(plan: Plan, folder: StudyFolder, watch: Watch, say: Say) -> dict[str, An
     return results
 
 
-_SHOWN = (
-    "layers",
-    "heads",
-    "width",
-    "window",
-    "batch",
-    "dropout",
-    "clip",
-    "precision",
-    "compile",
-    "threads",
-    "norm",
-    "mlp",
-    "attention",
-    "optimizer",
-    "schedule",
-    "evaluate_every",
-)
+_SHOWN = (*ARM_FAMILIES, "layers", "heads", "width", "window", "batch", "dropout", "clip", "evaluate_every",
+          "precision", "compile", "threads")  # fmt: skip
 
 
 def _same_corpus(folder: StudyFolder, fingerprint: str) -> None:
@@ -97,6 +83,11 @@ def _one(
     except NotFinite as error:
         atomic.write(path / "failure.json", json.dumps({"error": str(error)}) + "\n")
         say(f"{arm}, seed {seed}: stopped, {error}; its last good checkpoint is kept")
+
+
+def _short(value: Any) -> Any:
+    """A member without settings is its name."""
+    return value["name"] if isinstance(value, dict) and set(value) == {"name"} else value
 
 
 def _pretty(content: Any) -> str:

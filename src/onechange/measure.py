@@ -8,6 +8,7 @@ token. Sums are float64, and are divided by the text's own characters and bytes.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,7 @@ def _stories(tokenizer: Tokenizer, text: Encoding) -> Int[np.ndarray, " tokens"]
 def surprises(
     model: Model, ids: Int[np.ndarray, " tokens"], context: Int[np.ndarray, " context"], rows: int = ROWS
 ) -> Float[np.ndarray, " tokens"]:
-    """The surprise at every token in nats, float64, dropout off, float32 forward; ``context`` stands before the first."""
+    """The surprise at every token in nats, float64; ``context`` stands before the first. Dropout is off."""
     assert len(context), "the first token needs something before it"
     context = context[-model.sizes.window :]
     stream = np.concatenate((context, ids))
@@ -135,8 +136,6 @@ def _windows(
     while starts[-1] + window < inputs:
         starts.append(min(starts[-1] + half, inputs - window))
     # A window's first counted target is the one after the last that the window before it counted.
-    firsts = [context - 1] + [
-        before + window - start for before, start in zip(starts[:-1], starts[1:], strict=True)
-    ]
+    firsts = [context - 1] + [before + window - start for before, start in pairwise(starts)]
     for at in range(0, len(starts), rows):
         yield np.array(starts[at : at + rows]), np.array(firsts[at : at + rows])

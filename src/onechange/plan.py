@@ -117,6 +117,7 @@ class Plan:
             "name": arm,
             "from": arm_of_study.parent if arm_of_study else None,
             "change": _change(arm_of_study.change, settings) if arm_of_study else None,
+            "summary": _summary(arm_of_study.change, settings) if arm_of_study else None,
             "parameters": parameter_count(model),
             "embedding_share": model.embedding.numel() / parameter_count(model),
             "vocabulary": data.tokenizer.vocabulary_size,
@@ -150,6 +151,12 @@ class Plan:
         )
         with torch.device("meta"):  # shapes only: nothing is allocated
             return Model(sizes, {name: settings[name] for name in family.MODEL_FAMILIES})
+
+
+def _summary(change: Mapping[str, Any], settings: Mapping[str, Any]) -> str | None:
+    """What the new member is, in a sentence; a size needs none."""
+    (key,) = change
+    return family.summary(key, settings[key]["name"]) if key in family.FAMILIES else None
 
 
 def _change(change: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -87,10 +87,12 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         try:
             content = msgspec.toml.decode(path.read_bytes())
             for name in family.FAMILIES:
+                if name not in content:
+                    raise ValueError(f"the table [{name}] is missing")
                 content[name] = family.resolve(name, content[name])
             return msgspec.convert(content, cls)
-        except (msgspec.MsgspecError, KeyError, ValueError, LookupError) as error:
-            raise ValueError(f"{path} is not a recipe that can be read: {error.args[0]}") from None
+        except (msgspec.MsgspecError, ValueError, LookupError) as error:
+            raise ValueError(f"{path} is not a recipe that can be read: {error}") from None
 
 
 def _without_none(value: Any) -> Any:

@@ -238,9 +238,8 @@ def _plain(key: str, given: Any) -> Any:
         value: Any = msgspec.convert(given, _TYPES[key])
     except msgspec.ValidationError as error:
         raise ValueError(f"{key} = {given!r}: {error}") from None
-    if key == "dropout" or key == "clip":
-        if not math.isfinite(value):
-            raise ValueError(f"{key} = {value!r}: must be a finite number")
+    if key in ("dropout", "clip") and not math.isfinite(value):
+        raise ValueError(f"{key} = {value!r}: must be a finite number")
     if key in _WORDS and value not in _WORDS[key]:
         raise ValueError(f"{key} = {value!r}: must be one of {', '.join(_WORDS[key])}")
     if key == "budget" and (set(value) != {"steps"} or value["steps"] < 1):

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from onechange import family
+from onechange import atomic, family
 from onechange.tokenizer import Tokenizer
 
 FORMAT = 1
@@ -42,13 +42,7 @@ def save(tokenizer: Tokenizer, resolved: Mapping[str, Any], path: str | os.PathL
         "state": tokenizer.state(),
     }
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
-    path = Path(path)
-    unfinished = path.with_name(f"{path.name}.part")
-    with unfinished.open("wb") as file:
-        file.write(text.encode())
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
+    atomic.write(Path(path), text)
 
 
 def load(path: str | os.PathLike[str]) -> Tokenizer:

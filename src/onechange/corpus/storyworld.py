@@ -1,8 +1,8 @@
 """Short children's stories from a generator of our own: endless, offline, and of exactly known probability.
 
-Every random choice behind a story is counted: log p(story) = Σ log p(choice), in nats. The mean of -log p over
-validation stories, divided by their characters, is the entropy floor that no model beats in expectation. What the
-world is made of and how the floor is computed: ``docs/storyworld.md``.
+Every random choice behind a story is counted: log p(story) = Σ log p(choice), in nats. The mean of -log p
+over validation stories, divided by their characters, is the entropy floor that no model beats in expectation.
+What the world is made of and how the floor is computed: ``docs/storyworld.md``.
 """
 
 from collections.abc import Iterator
@@ -10,15 +10,15 @@ from typing import final
 
 from onechange.corpus import Source
 from onechange.seed import stream
-from onechange.storyworld import grammar, reading, telling
+from onechange.storyworld import files, grammar, reading, telling
 
 
 @final
 class Storyworld(Source):
     """Stories number 0, 1, 2, … of world ``world``; each has a random stream of its own.
 
-    ``characters`` must be a number: the world has no end. Another ``world`` tells other stories of the same kind; it
-    has nothing to do with the seed of a run.
+    ``characters`` must be a number: the world has no end. Another ``world`` tells other stories of the same
+    kind; it has nothing to do with the seed of a run.
     """
 
     def __init__(
@@ -26,14 +26,14 @@ class Storyworld(Source):
     ) -> None:
         if characters is None:
             raise ValueError(
-                "corpus.characters = None: storyworld has no end; say how many characters are wanted"
+                "corpus.characters = None: storyworld has no end; say how many are wanted, e.g. 1600000"
             )
         if characters < 1:
-            raise ValueError(
-                f"corpus.characters = {characters}: storyworld needs a positive number of characters"
-            )
+            raise ValueError(f"corpus.characters = {characters}: must be a positive number, e.g. 1600000")
         if not separator:
-            raise ValueError("corpus.separator = '': the text between stories must not be empty")
+            raise ValueError(
+                "corpus.separator = '': the text between stories must not be empty, e.g. '\\n\\n'"
+            )
         self.world, self.characters, self.separator = world, characters, separator
         self._grammar = grammar.load()
 
@@ -50,7 +50,7 @@ class Storyworld(Source):
 
     def identity(self) -> dict[str, object]:
         """The hash of the story files: any changed word in them is another corpus."""
-        return {"story_files": grammar.fingerprint()}
+        return {"story_files": files.fingerprint()}
 
     def log_probability(self, document: str) -> float | None:
         """log p of ``document`` in nats, exact; ``None`` where no choices of this world tell it.

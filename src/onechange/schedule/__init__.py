@@ -11,4 +11,4 @@ class Schedule(ABC):
 
     @abstractmethod
     def share(self, step: int, steps: int) -> float:
-        """What share of the peak rate the update number ``step`` uses, in [0, 1]; the first is 1, the last ``steps``."""
+        """The share of the peak rate, in [0, 1], of update number ``step``; the first is 1, the last ``steps``."""

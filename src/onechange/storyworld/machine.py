@@ -4,11 +4,12 @@ The teller and the reader both run it. The teller picks one of the ways on, the 
 allows; what the ways are, and how likely, is decided here and nowhere else, so the two cannot disagree.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from onechange.storyworld.grammar import Choice, Literal, Mark, Name, Option, Step
+from onechange.storyworld.menu import Menu
+from onechange.storyworld.notation import Literal, Mark
+from onechange.storyworld.steps import Choice, Name, Option, Step
 from onechange.storyworld.words import Word, article
 
 Rest = tuple[tuple[Step, ...], int, "Rest | None"]
@@ -24,19 +25,23 @@ class Point(NamedTuple):
 
 
 class Way(NamedTuple):
-    """One way on: its weight, the text it shows at once (often none yet), and where it leads."""
+    """One way on: the text it shows at once (often none yet), and where it leads."""
 
-    weight: int
     text: str
     point: Point
 
 
-@dataclass(frozen=True, slots=True)
-class Fork:
-    """A choice. The probability of a way is its weight over the sum of all weights."""
+class Fork(NamedTuple):
+    """A choice: the ways by number, their weights on the menu, and ``take`` to go one of them.
 
-    ways: list[Way]
-    place: str = ""
+    A way's probability is its weight over ``total``, the weight of all allowed ways, whether listed or not.
+    """
+
+    total: int
+    numbers: Sequence[int]
+    menu: Menu
+    take: Callable[[int], Way]
+    place: str
 
 
 class Said(NamedTuple):
@@ -55,8 +60,12 @@ def beginning(start: Choice) -> Point:
     return Point(((start,), 0, None), {}, NONE)
 
 
-def advance(point: Point) -> Said | Fork | None:
-    """The next text or choice after ``point``; ``None`` at the story's end."""
+def advance(point: Point, ahead: str | None = None) -> Said | Fork | None:
+    """The next text or choice after ``point``; ``None`` at the story's end.
+
+    Where the text that follows is known, the first letters of it (``ahead``, seven are enough) leave ways out of a
+    fork that cannot lead there.
+    """
     rest, known, marks = point
     while rest is not None:
         steps, number, after = rest
@@ -69,28 +78,45 @@ def advance(point: Point) -> Said | Fork | None:
         if isinstance(step, Mark):
             marks = marks | {step}
         elif isinstance(step, Choice):
-            options = step.options
-            return Fork(
-                [
-                    Way(o.weight, "", Point((o.steps, 0, rest), known, marks))
-                    for o in options
-                    if _fits(o, known)
-                ]
-            )
+            return _options(step, rest, known, marks, ahead)
         elif step.variable in known:
             text = known[step.variable].form(step.form)
             return Said(_marked(text, marks), step.place, Point(rest, known, NONE))
         else:
-            return Fork(_words(step, rest, known, marks), step.place)
+            return _words(step, rest, known, marks, ahead)
     return None
 
 
-def _words(step: Name, rest: Rest, known: Mapping[str, Word], marks: frozenset[Mark]) -> list[Way]:
-    variable, form = step.variable, step.form
-    return [
-        Way(word.weight, _marked(word.form(form), marks), Point(rest, {**known, variable: word}, NONE))
-        for word in step.domain.allowed(known)
+def _options(
+    step: Choice, rest: Rest, known: Mapping[str, Word], marks: frozenset[Mark], ahead: str | None
+) -> Fork:
+    options, total = step.options, step.menu.total
+    numbers = step.menu.numbers(_unmarked(ahead, marks))
+    if step.guarded:
+        total = sum(option.weight for option in options if _fits(option, known))
+        numbers = [number for number in numbers if _fits(options[number], known)]
+    return Fork(
+        total, numbers, step.menu, lambda n: Way("", Point((options[n].steps, 0, rest), known, marks)), ""
+    )
+
+
+def _words(
+    step: Name, rest: Rest, known: Mapping[str, Word], marks: frozenset[Mark], ahead: str | None
+) -> Fork:
+    words, menu = step.domain.menu(step.form, known)
+    genders = step.domain.genders(known)
+    used = {word.text for word in known.values()}
+    numbers = [
+        number
+        for number in menu.numbers(_unmarked(ahead, marks))
+        if words[number].text not in used and (not genders or words[number].tags & genders)
     ]
+
+    def take(number: int) -> Way:
+        point = Point(rest, {**known, step.variable: words[number]}, NONE)
+        return Way(_marked(menu.leads[number], marks), point)
+
+    return Fork(step.domain.total(menu, genders, used), numbers, menu, take, step.place)
 
 
 def _fits(option: Option, known: Mapping[str, Word]) -> bool:
@@ -110,3 +136,9 @@ def _marked(text: str, marks: frozenset[Mark]) -> str:
     if Mark.ARTICLE in marks:
         text = f"{article(text)} {text}"
     return text[0].upper() + text[1:] if Mark.CAPITAL in marks else text
+
+
+def _unmarked(ahead: str | None, marks: frozenset[Mark]) -> str | None:
+    if ahead is None or Mark.ARTICLE not in marks:
+        return ahead
+    return ahead.partition(" ")[2]

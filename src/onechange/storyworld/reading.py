@@ -7,10 +7,12 @@ so one reading found is a proof that there is no second.
 import math
 from dataclasses import dataclass
 
-from onechange.storyworld.grammar import Choice
 from onechange.storyworld.machine import Fork, Point, advance, beginning
+from onechange.storyworld.steps import Choice
 
-Trace = tuple["Trace", int, float] | tuple[()]
+_AHEAD = 7
+
+Trace = tuple["Trace", int, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,22 +26,21 @@ class Reading:
 def read(start: Choice, text: str) -> list[Reading]:
     """All readings of ``text``; none where it is no story of this world."""
     found: list[Reading] = []
-    open_points: list[tuple[Point, int, Trace]] = [(beginning(start), 0, ())]
+    open_points: list[tuple[Point, int, Trace]] = [(beginning(start), 0, None)]
     while open_points:
         point, position, trace = open_points.pop()
         while True:
-            step = advance(point)
+            step = advance(point, text[position : position + _AHEAD])
             if step is None:
                 if position == len(text):
                     found.append(_reading(trace))
                 break
             if isinstance(step, Fork):
-                total = sum(way.weight for way in step.ways)
-                open_points += [
-                    (way.point, position + len(way.text), (trace, number, math.log(way.weight / total)))
-                    for number, way in enumerate(step.ways)
-                    if text.startswith(way.text, position)
-                ]
+                for number in step.numbers:
+                    shown, following = step.take(number)
+                    if text.startswith(shown, position):
+                        term = math.log(step.menu.weights[number] / step.total)
+                        open_points.append((following, position + len(shown), (trace, number, term)))
                 break
             if not text.startswith(step.text, position):
                 break
@@ -59,7 +60,7 @@ def log_probability(readings: list[Reading]) -> float | None:
 def _reading(trace: Trace) -> Reading:
     choices: list[int] = []
     terms: list[float] = []
-    while trace:
+    while trace is not None:
         trace, number, term = trace
         choices.append(number)
         terms.append(term)

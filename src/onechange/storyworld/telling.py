@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from onechange.storyworld.grammar import Choice
 from onechange.storyworld.machine import Fork, Point, advance, beginning
+from onechange.storyworld.steps import Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +29,12 @@ def tell(start: Choice, uniform: Callable[[], float]) -> Story:
     point: Point = beginning(start)
     while (found := advance(point)) is not None:
         if isinstance(found, Fork):
-            total = sum(way.weight for way in found.ways)
-            assert total > 0, f"no way on after {''.join(text for text, _ in pieces)!r}"
-            left = uniform() * total
-            for number, way in enumerate(found.ways):
-                left -= way.weight
-                if left < 0:
-                    break
-            else:
-                raise AssertionError("uniform() must be below 1")
+            number = found.menu.pick(found.numbers, uniform() * found.total)
             choices.append(number)
-            terms.append(math.log(way.weight / total))
-            if way.text:
-                pieces.append((way.text, found.place))
-            point = way.point
+            terms.append(math.log(found.menu.weights[number] / found.total))
+            text, point = found.take(number)
+            if text:
+                pieces.append((text, found.place))
         else:
             pieces.append((found.text, found.place))
             point = found.point

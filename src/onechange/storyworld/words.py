@@ -7,7 +7,7 @@ _PRONOUNS = {
     "he": {"he": "he", "him": "him", "his": "his", "himself": "himself", "boy": "boy", "son": "son"},
     "she": {"he": "she", "him": "her", "his": "her", "himself": "herself", "boy": "girl", "son": "daughter"},
 }
-_SOUNDS_LIKE_YOU = re.compile(r"(uni|use|usual|one\b|eu)", re.IGNORECASE)
+_SOUNDS_LIKE_YOU = re.compile(r"(uni|use|usual|uku|one\b|eu)", re.IGNORECASE)
 _SILENT_H = re.compile(r"(hour|honest)", re.IGNORECASE)
 
 

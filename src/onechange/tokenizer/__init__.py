@@ -31,7 +31,7 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def encode(self, text: str) -> np.ndarray:
-        """The ids of ``text``: int32, shape [tokens]. A `ValueError` lists characters outside the alphabet and where."""
+        """The ids of ``text``: int32, [tokens]. A `ValueError` lists characters outside the alphabet and where."""
 
     @abstractmethod
     def decode(self, ids: Sequence[int] | np.ndarray) -> str:

@@ -53,12 +53,13 @@ def run(request: Request, as_json: bool) -> None:
         raise ValueError(
             f"{folder.path} holds a study already: --resume goes on with it, another --out starts afresh"
         )
+    if not folder.exists:
+        new_plan.check()  # what is wrong with text or settings leaves no folder behind
     with folder.locked():
         if folder.exists:
             plan = _resumed(request, folder, new_plan)
         else:
             plan = new_plan
-            plan.check()
             _say_means(plan)
             folder.begin(plan, content, request.study or DEFAULT_STUDY, request.command)
         with Progress(plan) as progress:

@@ -1,0 +1,61 @@
+"""A domain: the words that a variable may take, given what a story has said so far."""
+
+from collections.abc import Mapping
+
+from onechange.storyworld.menu import Menu
+from onechange.storyworld.words import Word
+
+_GENDERS = frozenset(("he", "she"))
+
+
+class Domain:
+    """Words of pools, or the detail ``detail`` of the word that the variable ``owner`` holds.
+
+    A word that another variable holds already is not allowed (no two people of one name, no second thing of the same
+    kind), nor, where the variable ``agrees`` is known, one of another gender.
+    """
+
+    def __init__(
+        self, words: tuple[Word, ...] = (), owner: str = "", detail: str = "", agrees: str = ""
+    ) -> None:
+        self.owner, self.detail, self.agrees = owner, detail, agrees
+        self._words = {word.text: word for word in words}
+        if len(self._words) != len(words):
+            twice = sorted({word.text for word in words if words.count(word) > 1})
+            raise ValueError(f"a word stands twice in the pools of one variable: {', '.join(twice)}")
+        self._menus: dict[tuple[str, str], tuple[tuple[Word, ...], Menu]] = {}
+        self._totals: dict[frozenset[str], int] = {}
+
+    def menu(self, form: str, known: Mapping[str, Word]) -> tuple[tuple[Word, ...], Menu]:
+        """All words, allowed or not, and the menu of their forms ``form``."""
+        owner = known[self.owner] if self.owner else None
+        key = (form, owner.text if owner else "")
+        if key not in self._menus:
+            words = (
+                tuple(Word(text) for text in owner.details[self.detail])
+                if owner
+                else tuple(self._words.values())
+            )
+            self._menus[key] = (
+                words,
+                Menu([word.weight for word in words], [word.form(form) for word in words]),
+            )
+        return self._menus[key]
+
+    def genders(self, known: Mapping[str, Word]) -> frozenset[str]:
+        """The genders of which a word must have one; none where any will do."""
+        return known[self.agrees].tags & _GENDERS if self.agrees in known else frozenset()
+
+    def total(self, menu: Menu, genders: frozenset[str], used: set[str]) -> int:
+        """The sum of the weights of the allowed words, ``used`` being the words that other variables hold."""
+        if self.owner:
+            return sum(
+                weight for weight, text in zip(menu.weights, menu.leads, strict=True) if text not in used
+            )
+        if genders not in self._totals:
+            fitting = (word for word in self._words.values() if not genders or word.tags & genders)
+            self._totals[genders] = sum(word.weight for word in fitting)
+        taken = (self._words[text] for text in used if text in self._words)
+        return self._totals[genders] - sum(
+            word.weight for word in taken if not genders or word.tags & genders
+        )

@@ -1,0 +1,105 @@
+"""A folder is a family, a file is a member; an unknown word or a wrong value is told with what there is."""
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import onechange
+from onechange import family
+from onechange.first_weights import fill
+from onechange.model import Model
+from onechange.sizes import Sizes
+
+EVERY_MEMBER = [(kind, name) for kind in family.FAMILIES for name in family.members(kind)]
+
+
+@pytest.mark.parametrize("kind", family.FAMILIES)
+def test_members_are_the_files_of_the_folder(kind: str):
+    folder = Path(onechange.__file__).parent / kind
+    files = sorted(path.stem for path in folder.glob("*.py") if not path.name.startswith("_"))
+    assert family.members(kind) == files != []
+
+
+@pytest.mark.parametrize(("kind", "name"), EVERY_MEMBER)
+def test_every_member_says_what_it_is_and_resolves(kind: str, name: str):
+    summary = family.summary(kind, name)
+    assert summary.endswith(".") and "\n" not in summary
+    assert family.version(kind, name) >= 1
+    settings = family.defaults(kind, name)
+    if all(value is not inspect.Parameter.empty for value in settings.values()):
+        resolved = family.resolve(kind, name)
+        assert resolved == {"name": name, **settings}
+        assert family.resolve(kind, resolved) == resolved
+
+
+def test_one_file_more_is_one_member_more(strangers: str):
+    assert family.members("norm") == ["layer", "stranger"]
+    parts = {kind: family.resolve(kind, strangers) for kind in family.MODEL_FAMILIES}
+    sizes = Sizes(layers=1, heads=2, width=8, window=6, vocabulary=5)
+    model = Model(sizes, parts)
+    fill(model, 0, 1)
+    assert model(torch.tensor([[0, 1, 2]])).shape == (1, 3, 8)
+    assert family.resolve("position", {"name": strangers, "steep": 2}) == {"name": strangers, "steep": 2.0}
+
+
+def test_a_word_or_a_table():
+    assert family.resolve("position", "rope") == {"name": "rope", "theta": 10_000.0}
+    assert family.resolve("position", {"name": "rope", "theta": 500}) == {"name": "rope", "theta": 500.0}
+    given = {"name": "rope"}
+    family.resolve("position", given)["theta"] = 1.0
+    assert given == {"name": "rope"} and family.resolve("position", "rope")["theta"] == 10_000.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "choice", "error", "message"),
+    [
+        (
+            "colour",
+            "red",
+            LookupError,
+            r"no family 'colour'; there is corpus, tokenizer, position, .*schedule",
+        ),
+        ("position", "ropee", LookupError, r"position: no member 'ropee'; there is learned, none, rope"),
+        ("position", "__init__", LookupError, r"position: no member '__init__'; there is"),
+        ("position", "", LookupError, r"position: no member ''"),
+        (
+            "position",
+            {"name": "rope", "base": 1},
+            LookupError,
+            r"position 'rope': no setting 'base'; its settings are: theta",
+        ),
+        ("position", {"name": "none", "x": 1}, LookupError, r"position 'none': no setting 'x'; .*: none"),
+        ("position", {"theta": 1.0}, ValueError, r'position: a table needs name = "…", one of learned, none'),
+        ("position", {"name": 3}, ValueError, r'position: a table needs name = "…"'),
+        ("position", 3, ValueError, r"position = 3: must be a member's name or a table"),
+        ("position", ["rope"], ValueError, r"position = \['rope'\]: must be a member's name or a table"),
+        ("position", {"name": "rope", "theta": "9"}, ValueError, r"position\.theta = '9': Expected `float`"),
+        ("position", {"name": "rope", "theta": float("nan")}, ValueError, r"position\.theta = nan: .*finite"),
+        (
+            "position",
+            {"name": "rope", "theta": float("-inf")},
+            ValueError,
+            r"position\.theta = -inf: .*finite",
+        ),
+        (
+            "schedule",
+            {"name": "cosine", "warmup": 1.5},
+            ValueError,
+            r"schedule\.warmup = 1\.5: Expected `int`",
+        ),
+        (
+            "schedule",
+            {"name": "cosine", "warmup": True},
+            ValueError,
+            r"schedule\.warmup = True: Expected `int`",
+        ),
+        ("tokenizer", {"name": "bpe", "learn_from": "some"}, ValueError, r"tokenizer\.learn_from = 'some'"),
+    ],
+)
+def test_what_is_wrong_is_named(kind: str, choice: Any, error: type[Exception], message: str):
+    with pytest.raises(error, match=f"^{message}") as caught:
+        family.resolve(kind, choice)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,224 @@
+"""A study file: settings resolve in one order, an arm changes one thing, and what is wrong is named."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onechange import study
+from onechange.scale import SCALES
+from onechange.study import DEFAULTS, Study
+
+
+def written(content: str) -> Study:
+    return study.parse(f'question = "Which?"\n{content}'.encode())
+
+
+def with_arm(change: str, base: str = "") -> str:
+    return f'[base]\n{base}\n[[arm]]\nname = "changed"\nfrom = "base"\nchange{change}'
+
+
+def changed(change: str, base: str = "", scale: str = "", name: str = "plain") -> dict[str, Any]:
+    return written(f"{with_arm(change, base)}\n[scale.plain]\n{scale}").settings("changed", name)
+
+
+# The order: defaults, base, scale, change.
+
+
+def test_defaults_base_scale_change_in_this_order():
+    sizes = "layers = {}\nheads = {}\nwidth = 64\nbatch = {}"
+    found = written(
+        f"{with_arm('.batch = 14', sizes.format(5, 2, 12))}\n[scale.plain]\nheads = 8\nbatch = 13"
+    )
+    base, arm = found.settings("base", "plain"), found.settings("changed", "plain")
+    assert (base["window"], base["layers"], base["heads"], base["batch"]) == (DEFAULTS["window"], 5, 8, 13)
+    assert arm == {**base, "batch": 14}
+
+
+def test_a_built_in_scale_stands_above_the_base_and_below_the_study_s_own():
+    found = written("[base]\nlayers = 7\nwindow = 9\n[scale.tiny]\nwindow = 24\nbudget = { steps = 3 }")
+    settings = found.settings("base", "tiny")
+    assert (settings["layers"], settings["window"]) == (SCALES["tiny"]["layers"], 24)
+    assert settings["budget"] == {"steps": 3} and settings["width"] == SCALES["tiny"]["width"]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_built_in_scales_apply_to_every_built_in_study(scale: str):
+    for path in study.builtin().values():
+        found = study.read(path)
+        for name in found.arm_names:
+            settings = found.settings(name, scale)
+            assert settings.keys() == DEFAULTS.keys()
+            for key in ("layers", "heads", "width", "window", "batch", "budget"):
+                assert settings[key] == SCALES[scale][key]
+
+
+def test_a_table_without_name_keeps_the_member_and_its_other_settings():
+    base = 'optimizer = { name = "adamw", beta1 = 0.5, beta2 = 0.6 }'
+    optimizer = changed(".optimizer = { beta2 = 0.7 }", base)["optimizer"]
+    assert (optimizer["beta1"], optimizer["beta2"]) == (0.5, 0.7)
+
+
+def test_a_table_with_name_starts_from_the_member_s_defaults():
+    base = 'optimizer = { name = "adamw", beta1 = 0.5, beta2 = 0.6 }'
+    optimizer = changed('.optimizer = { name = "adamw", beta2 = 0.7 }', base)["optimizer"]
+    assert (optimizer["beta1"], optimizer["beta2"]) == (0.9, 0.7)
+    assert changed('.optimizer = "adamw"', base)["optimizer"]["beta1"] == 0.9
+
+
+def test_in_the_base_too_a_table_without_name_keeps_the_member():
+    found = written("[base]\noptimizer = { beta1 = 0.5 }").settings("base", "full")["optimizer"]
+    assert (found["name"], found["beta1"], found["beta2"]) == ("adamw", 0.5, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("change", "theta"),
+    [
+        ('.position = "rope"', 70.0),
+        ('.position = { name = "rope" }', 70.0),
+        ('.position = { name = "rope", theta = 80.0 }', 80.0),
+    ],
+)
+def test_a_scale_s_settings_of_a_member_go_to_the_arm_that_uses_it(change: str, theta: float):
+    scale = 'position = { name = "rope", theta = 70.0 }'
+    assert changed(change, "", scale)["position"] == {"name": "rope", "theta": theta}
+    found = written(f"{with_arm(change)}\n[scale.plain]\n{scale}")
+    assert found.settings("base", "plain")["position"] == {"name": "learned"}, "and to no other"
+
+
+def test_a_scale_s_settings_of_a_member_stand_above_the_base_s():
+    base, scale = 'position = { name = "rope", theta = 60.0 }', 'position = { name = "rope", theta = 70.0 }'
+    found = written(f"[base]\n{base}\n[scale.plain]\n{scale}")
+    assert found.settings("base", "plain")["position"]["theta"] == 70.0
+
+
+def test_a_study_s_scale_without_name_keeps_what_the_built_in_scale_says():
+    found = written("[base]\n[scale.tiny]\noptimizer = { beta1 = 0.5 }").settings("base", "tiny")["optimizer"]
+    assert (found["learning_rate"], found["beta1"]) == (SCALES["tiny"]["optimizer"]["learning_rate"], 0.5)
+
+
+def test_arms_grow_from_arms():
+    found = written(
+        with_arm('.position = "rope"')
+        + '\n[[arm]]\nname = "third"\nfrom = "changed"\nchange.position = { theta = 500 }'
+        + '\n[[arm]]\nname = "fourth"\nfrom = "third"\nchange.dropout = 0.25'
+    )
+    assert found.arm_names == ["base", "changed", "third", "fourth"]
+    fourth = found.settings("fourth", "quick")
+    assert fourth["position"] == {"name": "rope", "theta": 500.0} and fourth["dropout"] == 0.25
+    assert {key for key, value in fourth.items() if value != found.settings("third", "quick")[key]} == {
+        "dropout"
+    }
+
+
+def test_what_a_study_says_besides():
+    found = written(
+        'corpus = "storyworld"\nprompts = ["Once"]\n[sampling]\ntop_k = 5\n[base]\nname = "start"'
+    )
+    assert (found.question, found.corpus, found.prompts) == ("Which?", "storyworld", ["Once"])
+    assert (found.base_name, found.arm_names, found.arm("start")) == ("start", ["start"], None)
+    sampling = found.sampling
+    assert (sampling.seed, sampling.temperature, sampling.top_k, sampling.tokens) == (42, 0.7, 5, 180)
+
+
+# Wrong files. `tests/test_laws.py` has those that break the one-change rule.
+
+WRONG = [
+    ("extra = 1\n[base]", r"unknown key 'extra'; allowed: question, base, prompts, corpus, sampling, "),
+    ("[base]\nlayer = 3", r"base: unknown key 'layer'; allowed: tokenizer, position, .*layers"),
+    ("[base]\n[scale.quick]\nname = 'x'", r"scale\.quick: unknown key 'name'; allowed: tokenizer"),
+    (
+        "[base]\n[sampling]\nheat = 1",
+        r"sampling: unknown key 'heat'; allowed: seed, temperature, top_k, tokens",
+    ),
+    ("[base]\n[sampling]\ntop_k = 0", r"top_k = 0: must be at least 1"),
+    ("[base]\n[sampling]\ntemperature = nan", r"temperature = nan: must be a finite number, at least 0"),
+    ("[base]\nlayers = '3'", r"layers = '3': Expected `int`, got `str`"),
+    ("[base]\nlayers = 3.0", r"layers = 3\.0: Expected `int`, got `float`"),
+    ("[base]\nlayers = true", r"layers = True: Expected `int`, got `bool`"),
+    ("[base]\nlayers = 0", r"layers = 0: must be at least 1"),
+    ("[base]\nheads = 3", r"width = 128 cannot be divided among heads = 3"),
+    ("[base]\ndropout = nan", r"dropout = nan: must be a finite number"),
+    ("[base]\nclip = inf", r"clip = inf: must be a finite number"),
+    ("[base]\nclip = 0.0", r"clip = 0\.0: must be a finite number above 0"),
+    ("[base]\nprecision = 'bf17'", r"precision = 'bf17': must be one of auto, bf16, float32"),
+    ("[base]\ncompile = 'yes'", r"compile = 'yes': must be one of auto, on, off"),
+    ("[base]\nbudget = { steps = 0 }", r"budget = .*must be \{ steps = N \} with N at least 1"),
+    ("[base]\nbudget = { epochs = 1 }", r"budget = \{'epochs': 1\}: must be"),
+    ("[base]\nbudget = 5", r"budget = 5: Expected"),
+    ("[base]\nposition = 'ropee'", r"position: no member 'ropee'; there is learned, none, rope"),
+    ("[base]\nposition = 5", r"position = 5: must be a member's name or a table"),
+    (
+        "[base]\n[scale.quick]\nposition = 'ropee'",
+        r"scale\.quick: position: no member 'ropee'; there is learned",
+    ),
+    (
+        "[base]\n[scale.quick]\nposition = 5",
+        r"scale\.quick: position = 5: must be a member's name or a table",
+    ),
+    (
+        "[base]\n[scale.quick]\nposition = { name = 'rope', thet = 5 }",
+        r"scale\.quick: position 'rope': no setting 'thet'; its settings are: theta",
+    ),
+    ("[base]\nname = 5", r"arm 5: a name has 1 to 64 letters"),
+    ("[base]\nname = '../up'", r"arm '\.\./up': a name has 1 to 64 letters"),
+    (f"[base]\nname = '{'x' * 65}'", r"arm 'x+': a name has 1 to 64 letters"),
+    (with_arm(".batch = 2").replace("changed", "base"), r"arm 'base' stands twice: names must differ"),
+    (
+        with_arm(".batch = 2").replace('from = "base"', 'from = "later"'),
+        r"arm 'changed': from = 'later' is no arm",
+    ),
+    (with_arm(".batch = 2") + "\nseed = 1", r"arm 1: unknown key 'seed'; allowed: name, from, change"),
+    ("[[arm]]", r"required field `base`|required field `name`"),
+    ("[base", r"not TOML: "),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), WRONG)
+def test_a_wrong_file_is_told_what_is_wrong(content: str, message: str):
+    with pytest.raises((ValueError, LookupError), match=message) as caught:
+        written(content).settings("base", "bare")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.fixture(autouse=True)
+def bare_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scale that says nothing, so that the base is seen."""
+    monkeypatch.setitem(SCALES, "bare", {})
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_what_a_scale_overrides_is_checked_nevertheless(scale: str):
+    with pytest.raises(ValueError, match="layers = '3'"):
+        written("[base]\nlayers = '3'").settings("base", scale)
+
+
+def test_an_unknown_scale_or_arm_lists_what_there_is():
+    found = written(with_arm(".batch = 2") + "\n[scale.mine]\nlayers = 2")
+    with pytest.raises(LookupError, match=r"no scale 'big'; there is tiny, quick, full, .*mine"):
+        found.settings("base", "big")
+    with pytest.raises(LookupError, match=r"no arm 'thrid' in this study; there is base, changed"):
+        found.settings("thrid", "tiny")
+
+
+def test_a_file_s_errors_name_the_file(tmp_path: Path):
+    path = tmp_path / "mine.toml"
+    for content in (b'question = "\xff"', b"question = 3", b"[base]\nlayer = 1"):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=rf"^{path}: "):
+            study.read(path)
+    path.write_bytes(b'question = "\xff"')
+    with pytest.raises(ValueError, match="not UTF-8: bad byte at offset 12"):
+        study.read(path)
+
+
+def test_a_study_is_found_by_name_or_path(tmp_path: Path):
+    assert study.read(study.locate("tokenizers-and-positions")).arm_names == [
+        "char-wpe",
+        "bpe-wpe",
+        "bpe-rope",
+    ]
+    (tmp_path / "mine.toml").write_text('question = "q"\n[base]\n')
+    assert study.locate(str(tmp_path / "mine.toml")) == tmp_path / "mine.toml"
+    with pytest.raises(LookupError, match=r"no study 'yours': .*built in: tokenizers-and-positions"):
+        study.locate("yours")
