@@ -4,7 +4,6 @@ import errno
 import json
 import math
 import os
-import resource
 import signal
 import tomllib
 from collections.abc import Callable, Iterator
@@ -14,13 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from small_studies import CHARACTERS, STUDY, Outcome, files, onechange, process, study_file, without_times
 
 from onechange import atomic, laboratory
 from onechange.checkpoint_reader import read as read_run
 from onechange.documents import prepare
 from onechange.family import resolve
 from onechange.study_folder import StudyFolder
+from small_studies import CHARACTERS, STUDY, Nursery, Outcome, files, onechange, study_file, without_times
 
 ARMS = ("plain", "merged", "turned")
 FIRST_KEYS = {"step", "nats_per_token", "nats_per_character", "bits_per_byte"}
@@ -53,9 +52,11 @@ RUN_FILES = {
 def tale(number: int) -> str:
     """A short story, another one for every number."""
     random = np.random.default_rng(number)
-    who, what, where = (random.choice(words.split()) for words in ("Tom Lily Max Anna", "cat box hat", "park lake"))
+    who, what, where = (
+        random.choice(words.split()) for words in ("Tom Lily Max Anna", "cat box hat", "park lake")
+    )
     return f"{who} had a {what}. The {what} was at the {where}. " + " ".join(
-        f"{random.choice(['One day', 'Then', 'So'])} {who} {random.choice('ran saw sat'.split())} {where}-{n}."
+        f"{random.choice(['One day', 'Then', 'So'])} {who} {random.choice(['ran', 'saw', 'sat'])} {where}-{n}."
         for n in range(random.integers(2, 6))
     )
 
@@ -193,13 +194,19 @@ def test_figures_follow_from_the_measures_on_disk(whole: Path) -> None:
                 characters = sum(measures[which]["stories"]["characters"])
                 assert characters == results["corpus"]["validation_characters"] + 3 * 2
                 assert one[which]["nats_per_character"] == pytest.approx(nats / characters, rel=1e-12)
-                assert one[which]["nats_per_token"] == pytest.approx(nats / arm["validation_tokens"], rel=1e-12)
-                assert one[which]["bits_per_byte"] == pytest.approx(nats / math.log(2) / characters, rel=1e-12)
+                assert one[which]["nats_per_token"] == pytest.approx(
+                    nats / arm["validation_tokens"], rel=1e-12
+                )
+                assert one[which]["bits_per_byte"] == pytest.approx(
+                    nats / math.log(2) / characters, rel=1e-12
+                )
                 step = {row["step"]: row for row in rows}[one[which]["step"]]
                 rough = step["validation_loss"] * arm["validation_tokens"] / characters
                 assert one[which]["rough_nats_per_character"] == pytest.approx(rough, rel=1e-12)
                 assert rough == pytest.approx(step["validation_nats_per_character"], rel=1e-12)
-                assert one[which]["nats_per_character"] == pytest.approx(rough, rel=0.2), "two views of one thing"
+                assert one[which]["nats_per_character"] == pytest.approx(rough, rel=0.2), (
+                    "two views of one thing"
+                )
     for name, parent in (("merged", "plain"), ("turned", "merged")):
         for which, key in (("best", "versus_parent"), ("last", "versus_parent_last")):
             differences = [
@@ -233,9 +240,15 @@ def test_samples_of_best_and_last_come_from_the_files_on_disk(whole: Path) -> No
     for arm in ARMS:
         folder = whole / "arms" / arm / "seed-1"
         for which in ("best", "last"):
-            lines = [json.loads(line) for line in (folder / "samples" / f"{which}.jsonl").read_text().splitlines()]
-            again = onechange("sample", folder, "--checkpoint", which, "--tokens", 24, "--prompt", "The ", "--json")
-            assert [line["prompt"] for line in lines] == ["The "], "the other prompt has characters unknown here"
+            lines = [
+                json.loads(line) for line in (folder / "samples" / f"{which}.jsonl").read_text().splitlines()
+            ]
+            again = onechange(
+                "sample", folder, "--checkpoint", which, "--tokens", 24, "--prompt", "The ", "--json"
+            )
+            assert [line["prompt"] for line in lines] == ["The "], (
+                "the other prompt has characters unknown here"
+            )
             assert lines[0]["text"] == again.document[0]["text"]
             assert lines[0]["tokens"] == 24
             assert (lines[0]["seed"], lines[0]["temperature"], lines[0]["top_k"]) == (42, 0.7, 30)
@@ -274,7 +287,9 @@ def test_law_5_merges_are_learned_from_training_text_only(tmp_path: Path) -> Non
 def plain_interval(arm: list[Any], parent: list[Any]) -> tuple[float, float]:
     """The design's formula, written out: mean ± t(n−1) · sqrt(s²_seeds/n + s²_stories/N)."""
     characters = np.array(arm[0]["stories"]["characters"])
-    nats = np.array([np.subtract(a["stories"]["nats"], p["stories"]["nats"]) for a, p in zip(arm, parent, strict=True)])
+    nats = np.array(
+        [np.subtract(a["stories"]["nats"], p["stories"]["nats"]) for a, p in zip(arm, parent, strict=True)]
+    )
     by_seed = nats.sum(axis=1) / characters.sum()
     by_story = (nats.mean(axis=0) - by_seed.mean() * characters) / characters.mean()
     n, stories = nats.shape
@@ -283,7 +298,9 @@ def plain_interval(arm: list[Any], parent: list[Any]) -> tuple[float, float]:
 
 
 @pytest.mark.usefixtures("no_page")
-def test_law_6_a_verdict_takes_three_seeds_and_seeds_may_be_added(tmp_path: Path, text: Path, whole: Path) -> None:
+def test_law_6_a_verdict_takes_three_seeds_and_seeds_may_be_added(
+    tmp_path: Path, text: Path, whole: Path
+) -> None:
     first = run(tmp_path, text).document
     runs = tmp_path / "out/arms"
     before = {path: path.stat().st_mtime_ns for path in runs.rglob("seed-*/**/*") if path.is_file()}
@@ -306,14 +323,19 @@ def test_law_6_a_verdict_takes_three_seeds_and_seeds_may_be_added(tmp_path: Path
                 assert found["interval"] == "seeds and text"
                 which = "best" if key == "versus_parent" else "last"
                 measures = [
-                    [json.loads((runs / arm / f"seed-{n}" / "measures.json").read_text())[which] for n in seeds]
+                    [
+                        json.loads((runs / arm / f"seed-{n}" / "measures.json").read_text())[which]
+                        for n in seeds
+                    ]
                     for arm in ("merged", "plain")
                 ]
                 low, high = plain_interval(*measures)
                 assert (found["low"], found["high"]) == pytest.approx((low, high), rel=1e-9)
                 expected = "better" if high < 0 else "worse" if low > 0 else "no difference seen"
                 assert found["verdict"] == expected
-    assert files(runs / "plain/seed-1") == files(whole / "arms/plain/seed-1"), "when a seed is added does not matter"
+    assert files(runs / "plain/seed-1") == files(whole / "arms/plain/seed-1"), (
+        "when a seed is added does not matter"
+    )
 
 
 def test_law_8_a_run_holds_all_that_made_it(whole: Path) -> None:
@@ -334,7 +356,10 @@ def test_law_8_a_run_holds_all_that_made_it(whole: Path) -> None:
         assert environment["precision"] == recipe["precision"] == "float32"
         assert environment["compile"] is recipe["compile"] is False
         assert len(environment["identity"]) == 64
-        steps = {json.loads((folder / f"checkpoints/{which}.json").read_text())["step"] for which in ("best", "last")}
+        steps = {
+            json.loads((folder / f"checkpoints/{which}.json").read_text())["step"]
+            for which in ("best", "last")
+        }
         kept = {int(path.name.removeprefix("step-")) for path in (folder / "checkpoints").glob("step-*")}
         assert kept == steps
         for step in kept:
@@ -408,18 +433,24 @@ DEATHS = {
 }
 
 
-def killed(words: list[object], program: str) -> None:
-    dying = process(words, program=program)
-    out, err = dying.communicate(timeout=300)
-    assert dying.returncode == -signal.SIGKILL, (out, err)
+@pytest.fixture(scope="module")
+def nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
+    found = Nursery(tmp_path_factory.mktemp("nursery"))
+    yield found
+    found.close()
+
+
+def killed(nursery: Nursery, words: list[object], program: str) -> None:
+    outcome = nursery.onechange(words, program)
+    assert outcome.status == -signal.SIGKILL, outcome
 
 
 @pytest.mark.usefixtures("no_page")
 @pytest.mark.parametrize("place", DEATHS)
 def test_law_7_a_killed_study_ends_as_if_it_had_not_been(
-    tmp_path: Path, text: Path, whole: Path, place: str
+    tmp_path: Path, text: Path, whole: Path, nursery: Nursery, place: str
 ) -> None:
-    killed(arguments(tmp_path, text, "--seeds", 2), DEATHS[place])
+    killed(nursery, arguments(tmp_path, text, "--seeds", 2), DEATHS[place])
     out = tmp_path / "out"
     if place != "before the start is known":
         unfinished = onechange("report", out, "--json")
@@ -431,8 +462,10 @@ def test_law_7_a_killed_study_ends_as_if_it_had_not_been(
 
 
 @pytest.mark.usefixtures("no_page")
-def test_a_resume_remembers_seeds_and_study_that_were_asked_for(tmp_path: Path, text: Path, whole: Path) -> None:
-    killed(arguments(tmp_path, text, "--seeds", 2), DEATHS["training"])
+def test_a_resume_remembers_seeds_and_study_that_were_asked_for(
+    tmp_path: Path, text: Path, whole: Path, nursery: Nursery
+) -> None:
+    killed(nursery, arguments(tmp_path, text, "--seeds", 2), DEATHS["training"])
     resumed = onechange("run", "--out", tmp_path / "out", "--resume", "--json")
     assert resumed.status == 0, resumed.err
     assert same_results(tmp_path / "out", whole)
@@ -444,7 +477,9 @@ def test_a_resume_remembers_seeds_and_study_that_were_asked_for(tmp_path: Path, 
 @pytest.mark.usefixtures("no_page")
 @pytest.mark.parametrize("moment", ["before", "within", "after"])
 @pytest.mark.parametrize("number", [2, 5, 11, 17, 22, 29, 37, 46])
-def test_law_7_at_any_write(tmp_path: Path, text: Path, whole: Path, number: int, moment: str) -> None:
+def test_law_7_at_any_write(
+    tmp_path: Path, text: Path, whole: Path, nursery: Nursery, number: int, moment: str
+) -> None:
     """The n-th file that is written as a whole: killed before it, half way through, and right after it."""
     after = {
         "before": BEFORE,
@@ -463,7 +498,9 @@ def test_law_7_at_any_write(tmp_path: Path, text: Path, whole: Path, number: int
         "after": "False",
     }[moment]
     killed(
-        arguments(tmp_path, text, "--seeds", 2), KILL.format(module="atomic", name="write", when=when, after=after)
+        nursery,
+        arguments(tmp_path, text, "--seeds", 2),
+        KILL.format(module="atomic", name="write", when=when, after=after),
     )
     resumed = run(tmp_path, text, "--seeds", 2, "--resume")
     assert resumed.status == 0, resumed.err
@@ -514,7 +551,10 @@ def test_two_processes_do_not_share_a_study(whole: Path, text: Path) -> None:
     [
         (["small.toml", "--scale", "tiny"], "--resume"),
         (["small.toml", "--scale", "quick", "--resume"], "--scale tiny"),
-        (["small.toml", "--scale", "tiny", "--data", "storyworld", "--resume"], "other data than 'storyworld'"),
+        (
+            ["small.toml", "--scale", "tiny", "--data", "storyworld", "--resume"],
+            "other data than 'storyworld'",
+        ),
         (["other.toml", "--scale", "tiny", "--resume"], "another study"),
         (["small.toml", "--resume", "--arm", "nobody"], "no arm 'nobody'"),
         (["--resume", "--arm", "nobody"], "no arm 'nobody' in this study; there is plain, merged, turned"),
@@ -555,7 +595,11 @@ def test_text_that_changed_is_refused_and_nothing_is_written(tmp_path: Path) -> 
         ("evaluate_every = 3", "evaluate_every = 0", "evaluate_every = 0"),
         ("evaluate_every = 3", "evaluate_every = 3\nclip = -1.0", "clip = -1"),
         ("evaluate_every = 3", "evaluate_every = 3\nthreads = -2", "threads"),
-        ("evaluate_every = 3", "evaluate_every = 3\noptimizer = { learning_rate = -1.0 }", "learning_rate = -1"),
+        (
+            "evaluate_every = 3",
+            "evaluate_every = 3\noptimizer = { learning_rate = -1.0 }",
+            "learning_rate = -1",
+        ),
         ("evaluate_every = 3", "evaluate_every = 3\nschedule = { warmup = -1 }", "warmup = -1"),
         ("width = 16", "width = 15", "width = 15"),
         ("tokens = 24", "tokens = 0", "tokens = 0"),
@@ -589,7 +633,9 @@ def test_a_study_without_prompts_and_without_arms(tmp_path: Path, text: Path) ->
 @pytest.mark.usefixtures("no_page")
 def test_prompts_that_the_alphabet_cannot_write_are_replaced(tmp_path: Path) -> None:
     """A text without a single space: the beginnings of its stories must not gain one."""
-    stories = ["".join(f"{letter}\n{n % 7}{n % 5}\n" for letter in "abcdefghijklmn") + str(n) for n in range(20)]
+    stories = [
+        "".join(f"{letter}\n{n % 7}{n % 5}\n" for letter in "abcdefghijklmn") + str(n) for n in range(20)
+    ]
     outcome = run(tmp_path, text_file(tmp_path / "t.txt", stories), "--arm", "plain")
     assert outcome.status == 0, outcome.err
     assert "is left out" in outcome.err
@@ -621,7 +667,9 @@ def full_at(name: str) -> Callable[..., None]:
 
 
 @pytest.mark.usefixtures("no_page")
-@pytest.mark.parametrize("name", ["start.json", "arm.json", "best.json", "best.jsonl", "measures.json", "results.json"])
+@pytest.mark.parametrize(
+    "name", ["start.json", "arm.json", "best.json", "best.jsonl", "measures.json", "results.json"]
+)
 def test_a_full_disk_is_one_line_and_the_study_goes_on_later(
     tmp_path: Path, text: Path, whole: Path, name: str
 ) -> None:
@@ -642,17 +690,18 @@ LIMIT = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))"
 
 
 @pytest.mark.usefixtures("no_page")
-def test_weights_that_find_no_room_are_one_line_too(tmp_path: Path, text: Path, whole: Path) -> None:
+def test_weights_that_find_no_room_are_one_line_too(
+    tmp_path: Path, text: Path, whole: Path, nursery: Nursery
+) -> None:
     """A limit on the size of files, which the checkpoint's writer meets and nothing before it."""
     sizes = [path.stat().st_size for path in (whole / "arms/plain/seed-0").rglob("*.safetensors")]
     limit = min(sizes) - 100
     assert limit > max((whole / name).stat().st_size for name in ("corpus.json", "start.json", "study.toml"))
-    full = process(arguments(tmp_path, text, "--seeds", 2), program=LIMIT.format(limit))
-    out, err = full.communicate(timeout=300)
-    assert full.returncode == 2, err
-    assert out == ""
-    assert "Traceback" not in err
-    assert "step-000001" in err.splitlines()[-1]
+    full = nursery.onechange(arguments(tmp_path, text, "--seeds", 2), LIMIT.format(limit))
+    assert full.status == 2, full.err
+    assert full.out == ""
+    assert "Traceback" not in full.err
+    assert "step-000001" in full.err.splitlines()[-1]
     resumed = run(tmp_path, text, "--seeds", 2, "--resume")
     assert resumed.status == 0, resumed.err
     assert files(tmp_path / "out", TIMES_AND_START) == files(whole, TIMES_AND_START)

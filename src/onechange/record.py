@@ -35,8 +35,10 @@ def collect(folder: StudyFolder) -> dict[str, Any]:
         for which, key in (("best", "versus_parent"), ("last", "versus_parent_last")):
             arm[key] = _versus(folder, arm, parent, which) if parent else None
     seeds = {tuple(run["seed"] for run in arm["runs"]) for arm in arms}
-    finished = len(arms) == len(study.arm_names) and len(seeds) == 1 and all(
-        run["status"] == "finished" for arm in arms for run in arm["runs"]
+    finished = (
+        len(arms) == len(study.arm_names)
+        and len(seeds) == 1
+        and all(run["status"] == "finished" for arm in arms for run in arm["runs"])
     )
     base = arms[0] if arms else {}
     environment = _first_environment(folder, arms)

@@ -75,13 +75,6 @@ class Sampling(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if not (self.temperature >= 0 and math.isfinite(self.temperature)):
             raise ValueError(f"temperature = {self.temperature}: must be a finite number, at least 0")
-        for key in ("top_k", "tokens"):
-            if getattr(self, key) < 1:
-                raise ValueError(f"{key} = {getattr(self, key)}: must be at least 1")
-
-    def __post_init__(self) -> None:
-        if not (self.temperature >= 0 and math.isfinite(self.temperature)):
-            raise ValueError(f"temperature = {self.temperature}: must be a finite number, at least 0")
         for key, least in (("seed", 0), ("top_k", 1), ("tokens", 1)):
             if getattr(self, key) < least:
                 raise ValueError(f"{key} = {getattr(self, key)}: must be at least {least}")
