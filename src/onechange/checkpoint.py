@@ -5,12 +5,12 @@ and only then, folders that no pointer names are deleted.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
@@ -49,41 +49,65 @@ class Checkpoints:
     def step(self, which: Which) -> int | None:
         """The step that a pointer names, ``None`` if nothing was saved yet."""
         path = self.folder / f"{which}.json"
-        return int(json.loads(path.read_text())["step"]) if path.is_file() else None
+        try:
+            return int(json.loads(path.read_text())["step"]) if path.is_file() else None
+        except (ValueError, LookupError, TypeError):
+            raise _damaged(path) from None
 
-    def tidy(self, keep: Iterable[int]) -> None:
-        """Delete every checkpoint but those of the steps in ``keep``."""
-        kept = {self.at(step).name for step in keep}
+    def tidy(self) -> None:
+        """Delete every checkpoint that no pointer names, unfinished ones too."""
+        named = [self.step(which) for which in get_args(Which)]
+        kept = [self.at(step).name for step in named if step is not None]
         for folder in sorted(self.folder.glob("step-*")):
             if folder.name not in kept:
                 atomic.remove(folder)
 
     def load(self, step: int, model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
-        """Put a checkpoint's weights and optimizer state in place; returns its state."""
+        """Put a checkpoint's weights and optimizer state in place; returns its state.
+
+        A `ValueError` names what does not fit or is damaged.
+        """
         self.load_weights(step, model)
-        saved = load_file(self.at(step) / "optimizer.safetensors")
-        for name, parameter in model.named_parameters():
+        path = self.at(step) / "optimizer.safetensors"
+        saved = _tensors(path)
+        parameters = dict(model.named_parameters())
+        _refuse(path, {key.rpartition("/")[0] for key in saved} - parameters.keys())
+        for name, parameter in parameters.items():
             prefix = f"{name}/"
             state = {key.removeprefix(prefix): saved[key] for key in saved if key.startswith(prefix)}
             optimizer.state[parameter] = state
         return json.loads((self.at(step) / "state.json").read_text())
 
+    @torch.no_grad()
     def load_weights(self, step: int, model: nn.Module) -> None:
-        """Put a checkpoint's weights in place; a `ValueError` names what does not fit."""
+        """Put a checkpoint's weights in place; a `ValueError` names what does not fit or is damaged."""
         path = self.at(step) / "model.safetensors"
+        saved = _tensors(path)
         parameters = dict(model.named_parameters())
-        with safe_open(path, framework="pt") as file, torch.no_grad():
-            names = set(file.keys())
-            if names != parameters.keys():
-                odd = sorted(names ^ parameters.keys())
-                raise ValueError(f"{path}: its weights are not this recipe's: {', '.join(odd[:5])}")
-            for name, parameter in parameters.items():
-                values = file.get_tensor(name)
-                if values.shape != parameter.shape:
-                    raise ValueError(
-                        f"{path}: {name} has shape {list(values.shape)}, the recipe's is {list(parameter.shape)}"
-                    )
-                parameter.copy_(values)
+        _refuse(path, saved.keys() ^ parameters.keys())
+        for name, parameter in parameters.items():
+            if saved[name].shape != parameter.shape:
+                raise ValueError(
+                    f"{path}: {name} has shape {list(saved[name].shape)}, the recipe's is {list(parameter.shape)}"
+                )
+        for name, parameter in parameters.items():
+            parameter.copy_(saved[name])
+
+
+def _tensors(path: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(path)
+    except SafetensorError:
+        raise _damaged(path) from None
+
+
+def _damaged(path: Path) -> ValueError:
+    return ValueError(f"{path} is damaged: delete its folder 'checkpoints' to begin this run anew")
+
+
+def _refuse(path: Path, odd: Set[str]) -> None:
+    if odd:
+        raise ValueError(f"{path}: its weights are not this recipe's: {', '.join(sorted(odd)[:5])}")
 
 
 def _weights(model: nn.Module) -> dict[str, Tensor]:
