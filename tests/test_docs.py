@@ -146,7 +146,9 @@ def test_every_verb_has_an_example():
     for name, found in command.commands.items():
         verbs |= {f"{name} {inner}" for inner in found.commands} if hasattr(found, "commands") else {name}
     examples = {" ".join(words) for words, _ in SESSION}
-    assert {verb for verb in verbs if not any(f"{example} ".startswith(f"{verb} ") for example in examples)} == set()
+    assert {
+        verb for verb in verbs if not any(f"{example} ".startswith(f"{verb} ") for example in examples)
+    } == set()
 
 
 # Links

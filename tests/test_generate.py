@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from scipy import stats
-from small_models import bpe, character, logits_after, small_model
 
 from onechange.generate import Continuation, generate, pick
 from onechange.model import Model
 from onechange.tokenizer import Tokenizer
+from small_models import bpe, character, logits_after, small_model
 
 TEXT = "The cat sat. A dog ran to the red sun, and Tom laughed!\n"
 PROMPTS = ["The cat", "A", "Tom laughed and the dog ran to the red sun", "the red sun.\n"]
@@ -28,9 +28,7 @@ def written(
     temperature: float = 0.7,
     top_k: int = 10,
 ) -> list[Continuation]:
-    return generate(
-        model, tokenizer, prompts, tokens=tokens, seed=seed, temperature=temperature, top_k=top_k
-    )
+    return generate(model, tokenizer, prompts, tokens=tokens, seed=seed, temperature=temperature, top_k=top_k)
 
 
 def plain_greedy(model: Model, tokenizer: Tokenizer, prompt: str, tokens: int) -> str:

@@ -5,18 +5,23 @@ import math
 import numpy as np
 import pytest
 import torch
-from small_models import as_lossy, bpe, character, plain_surprise, small_model, uniform_model
 
 from onechange.encoding import Encoding, encode
 from onechange.measure import Measure, measure, surprises
 from onechange.model import Model
 from onechange.tokenizer import Tokenizer
+from small_models import as_lossy, bpe, character, plain_surprise, small_model, uniform_model
 
 TOLERANCE = 2e-6
 """Relative: the forward pass is float32, whose products add up in another order for another batch."""
 
 SEPARATOR = "\n\n"
-STORIES = ["The cat sat on the mat.", "A dog ran to the red sun and back.", "Oh!", "Lily had a big hat, and so did Tom."]
+STORIES = [
+    "The cat sat on the mat.",
+    "A dog ran to the red sun and back.",
+    "Oh!",
+    "Lily had a big hat, and so did Tom.",
+]
 WINDOWS = (1, 2, 3, 4, 5, 8, 13, 64)
 
 
