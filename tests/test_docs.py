@@ -1,37 +1,22 @@
-"""The written side: commands parse and do what pages show, links lead somewhere, names and figures are the code's."""
+"""The written side: commands parse and do what the pages show, links lead somewhere, tests that are named exist."""
 
-import importlib
+import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
-from onechange import family, study
 from onechange.cli import app
-from onechange.scale import SCALES
+from pages import PAGES, ROOT, blocks
 
-ROOT = Path(__file__).parents[1]
-PAGES = sorted(
-    page
-    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-    if page.is_file() and page.stat().st_size
-)
 LONGER_THAN_A_CHECK_ALLOWS = {"run", "report", "sample", "measure", "corpus", "tokenizer"}
 """Verbs that prepare a corpus or need what another command made; `--dry-run` too."""
-
-
-def blocks(page: Path, *kinds: str) -> list[str]:
-    """The fenced blocks of ``page`` whose fence names one of ``kinds``."""
-    found = re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    return [content for kind, content in found if kind in kinds]
 
 
 def commands(page: Path) -> list[list[str]]:
@@ -133,6 +118,17 @@ def test_the_session_of_the_commands_page_gives_what_it_shows(tmp_path: Path):
         found = run(words, tmp_path)
         assert found.returncode == 0, f"{' '.join(words)}: {found.stderr}"
         assert agrees(output, found.stdout), f"{' '.join(words)}:\n{found.stdout}"
+    results = json.loads((tmp_path / "runs/first/results.json").read_text("utf-8"))
+    page = (ROOT / "docs" / "results.md").read_text("utf-8")
+    assert {key for key in keys(results) if f"`{key}`" not in page} == set()
+
+
+def keys(results: dict[str, Any]) -> set[str]:
+    """The keys of a study's results that `results.md` must explain."""
+    arm = results["arms"][-1]
+    run = arm["runs"][0]
+    parts = (results, results["corpus"], arm, arm["versus_parent"], run, run["best"], run["history"][0])
+    return {key for part in parts for key in part}
 
 
 def test_every_verb_has_an_example():
@@ -191,115 +187,3 @@ def test_tests_and_modules_that_pages_name_exist():
                 continue
             assert (ROOT / path).is_file(), f"{page.name}: {path} does not exist"
             assert f"def {name}(" in (ROOT / path).read_text("utf-8") or not name, f"{page.name}: no {name}"
-
-
-# The reference of study files
-
-
-def tables(page: Path) -> list[list[list[str]]]:
-    """Every table of ``page``: rows of cells, the heading first."""
-    found: list[list[list[str]]] = []
-    for line in page.read_text("utf-8").splitlines():
-        if not line.startswith("|"):
-            found.append([])
-        elif not set(line) <= set("|-: "):
-            found[-1].append([cell.strip() for cell in line.strip("|").split(" |")])
-    return [table for table in found if table]
-
-
-def table(*heading: str) -> list[list[str]]:
-    """The rows of the one table of `study-files.md` with this heading."""
-    (found,) = [rows for rows in tables(ROOT / "docs" / "study-files.md") if rows[0] == list(heading)]
-    return found[1:]
-
-
-def value(cell: str) -> Any:
-    return tomllib.loads(f"value = {cell.strip('`')}")["value"] if cell else None
-
-
-def test_every_key_of_the_base_is_listed_with_its_default():
-    listed = {row[0].strip("`"): value(row[1]) for row in table("key", "default", "what it is")}
-    assert listed == study.DEFAULTS
-
-
-def test_the_built_in_scales_are_those_listed():
-    rows = table("key", *(f"`{name}`" for name in SCALES))
-    listed: dict[str, dict[str, Any]] = {}
-    for place, name in enumerate(SCALES, start=1):
-        listed[name] = {row[0].strip("`"): value(row[place]) for row in rows if row[place]}
-    assert listed == SCALES
-
-
-def test_every_key_of_a_study_and_an_arm_is_listed():
-    top = {row[0].strip("`") for row in table("key", "what it is", "if it is left out")}
-    assert top == set(study.Study.__struct_encode_fields__)
-    assert {row[0].strip("`") for row in table("key", "what it is")} == set(
-        study.Arm.__struct_encode_fields__
-    )
-
-
-# Names
-
-
-def test_every_example_study_resolves(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    norm = importlib.import_module("onechange.norm")
-    monkeypatch.setattr(norm, "__path__", [*norm.__path__, str(tmp_path)])
-    (tmp_path / "scale.py").write_text(example("norm/scale.py"), "utf-8")
-    found = 0
-    for page in PAGES:
-        for content in blocks(page, "toml"):
-            table = tomllib.loads(content)
-            if "question" in table:
-                found += 1
-                read = study.parse(content.encode())
-                for arm in read.arm_names:
-                    for scale in (*SCALES, *read.scales):
-                        read.settings(arm, scale)
-            for key, given in table.items():
-                if key in family.FAMILIES:
-                    family.resolve(key, given)
-    assert found >= 2
-
-
-def test_every_member_that_a_page_names_exists():
-    named = set()
-    for page in PAGES:
-        for kind, word in re.findall(r"\b(\w+) = (?:\{ name = )?\"([\w-]+)\"", page.read_text("utf-8")):
-            if kind in family.FAMILIES:
-                named.add((kind, word))
-    mistakes = {("position", "ropey"), ("tokenizr", "bpe")}
-    assert ("position", "rope") in named
-    for kind, word in named - mistakes - {("norm", "scale")}:
-        assert word in family.members(kind), f"{kind} = {word!r}"
-
-
-# The worked example
-
-
-def example(name: str) -> str:
-    """The code block under the line that names the file, in `add-a-component.md`."""
-    text = (ROOT / "docs" / "add-a-component.md").read_text("utf-8")
-    found = re.search(rf"^`[\w/.-]*{re.escape(name)}`:\n\n```\w+\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert found, f"no block for {name}"
-    return found[1]
-
-
-def test_the_worked_example_fulfils_the_contract(tmp_path: Path):
-    copied = shutil.ignore_patterns("__pycache__")
-    for folder in ("src", "tests"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=copied)
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    (tmp_path / "src/onechange/norm/scale.py").write_text(example("norm/scale.py"), "utf-8")
-    (tmp_path / "tests/norm/test_scale.py").write_text(example("norm/test_scale.py"), "utf-8")
-    tests = ["tests/contract/test_norm.py", "tests/norm/test_scale.py"]
-    found = subprocess.run(
-        [sys.executable, "-m", "pytest", "-k", "scale", "-p", "no:cacheprovider", "-m", "not long", *tests],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path / "src")},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert found.returncode == 0, found.stdout
-    passed = re.search(r"(\d+) passed", found.stdout)
-    assert passed and int(passed[1]) >= 18, found.stdout
