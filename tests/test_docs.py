@@ -1,4 +1,4 @@
-"""The written side: commands parse and do what the pages show, links lead somewhere, tests that are named exist."""
+"""The written side: commands parse and do what the page shows, links lead somewhere, names and figures are right."""
 
 import json
 import os
