@@ -8,6 +8,7 @@ import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import jaxtyping
 import pytest
 
@@ -20,9 +21,11 @@ SHARED_STORIES = Path(__file__).parents[2] / "shared" / "data" / "tinystories-v2
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """torch's compiler warns about what torch itself does; everybody else's warnings are errors."""
+    """Warnings are errors, but for those in which torch's compiler is warned about torch itself."""
     config.addinivalue_line("filterwarnings", "ignore:The .grad attribute of a Tensor:UserWarning")
     config.addinivalue_line("filterwarnings", "ignore:`torch.jit:DeprecationWarning")
+    hypothesis.settings.register_profile("busy", deadline=None)  # how fast this machine is, is no fault
+    hypothesis.settings.load_profile("busy")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,6 +1,7 @@
 """The laws that make a comparison fair: one change, same text, same start."""
 
 import itertools
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -266,16 +267,16 @@ def test_nothing_else_draws_from_the_stream_of_the_text(monkeypatch: pytest.Monk
 
 # Law 3. Same start: parts of the same name and shape start bit for bit equal.
 
-SIZES = {"layers": 2, "heads": 2, "width": 100, "dropout": 0.0}
 PARTS = {kind: family.resolve(kind, name) for kind, name in
          {"position": "learned", "norm": "layer", "mlp": "gelu", "attention": "heads"}.items()}  # fmt: skip
 
 
 def first_weights(
-    vocabulary: int = 79, window: int = 128, run: int = 0, **parts: Any
+    vocabulary: int = 79, window: int = 128, run: int = 0, parts: Mapping[str, Any] | None = None
 ) -> dict[str, nn.Parameter]:
-    model = Model(Sizes(vocabulary=vocabulary, window=window, **SIZES), {**PARTS, **parts})
-    fill(model, run, SIZES["layers"])
+    sizes = Sizes(layers=2, heads=2, width=100, window=window, vocabulary=vocabulary)
+    model = Model(sizes, parts or PARTS)
+    fill(model, run, sizes.layers)
     return dict(model.named_parameters())
 
 
@@ -308,7 +309,7 @@ def test_the_arms_of_the_built_in_study_start_equal():
 def test_swapping_a_member_leaves_every_other_part_as_it_was(kind: str, strangers: str):
     usual = first_weights()
     for name in family.members(kind):
-        other = first_weights(**{kind: family.resolve(kind, name)})
+        other = first_weights(parts={**PARTS, kind: family.resolve(kind, name)})
         assert {key for key in usual if kind not in key} <= set(same(usual, other))
         for key, value in other.items():
             if key.endswith(".out.weight"):

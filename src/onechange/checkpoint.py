@@ -5,24 +5,18 @@ and only then, folders that no pointer names are deleted.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping, Set
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-import msgspec
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from onechange import atomic
 
 Which = Literal["best", "last"]
-
-
-class _Pointer(msgspec.Struct, forbid_unknown_fields=True):
-    step: int
 
 
 class Checkpoints:
@@ -55,50 +49,67 @@ class Checkpoints:
     def step(self, which: Which) -> int | None:
         """The step that a pointer names, ``None`` if nothing was saved yet."""
         path = self.folder / f"{which}.json"
-        if not path.is_file():
-            return None
         try:
-            return msgspec.json.decode(path.read_bytes(), type=_Pointer).step
-        except msgspec.MsgspecError as error:
-            raise ValueError(f"{path} cannot be read: {error}") from None
+            return int(json.loads(path.read_text())["step"]) if path.is_file() else None
+        except (ValueError, LookupError, TypeError):
+            raise _damaged(path) from None
 
-    def tidy(self, keep: Iterable[int]) -> None:
-        """Delete every checkpoint but those of the steps in ``keep``."""
-        kept = {self.at(step).name for step in keep}
+    def tidy(self) -> None:
+        """Delete every checkpoint that no pointer names, unfinished ones too."""
+        named = [self.step(which) for which in get_args(Which)]
+        kept = [self.at(step).name for step in named if step is not None]
         for folder in sorted(self.folder.glob("step-*")):
             if folder.name not in kept:
                 atomic.remove(folder)
 
     def load(self, step: int, model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
-        """Put a checkpoint's weights and optimizer state in place; returns its state."""
+        """Put a checkpoint's weights and optimizer state in place; returns its state.
+
+        A `ValueError` names what does not fit or is damaged.
+        """
         self.load_weights(step, model)
-        with _readable(self.at(step) / "optimizer.safetensors") as path:
-            saved = load_file(path)
-        for name, parameter in model.named_parameters():
+        path = self.at(step) / "optimizer.safetensors"
+        saved = _tensors(path)
+        parameters = dict(model.named_parameters())
+        _refuse(path, {key.rpartition("/")[0] for key in saved} - parameters.keys())
+        for name, parameter in parameters.items():
             prefix = f"{name}/"
             state = {key.removeprefix(prefix): saved[key] for key in saved if key.startswith(prefix)}
             optimizer.state[parameter] = state
         return json.loads((self.at(step) / "state.json").read_text())
 
+    @torch.no_grad()
     def load_weights(self, step: int, model: nn.Module) -> None:
-        """Put a checkpoint's weights in place; a `ValueError` names what does not fit."""
+        """Put a checkpoint's weights in place; a `ValueError` names what does not fit or is damaged."""
+        path = self.at(step) / "model.safetensors"
+        saved = _tensors(path)
         parameters = dict(model.named_parameters())
-        with (
-            _readable(self.at(step) / "model.safetensors") as path,
-            safe_open(path, framework="pt") as file,
-            torch.no_grad(),
-        ):
-            names = set(file.keys())
-            if names != parameters.keys():
-                odd = sorted(names ^ parameters.keys())
-                raise ValueError(f"{path}: its weights are not this recipe's: {', '.join(odd[:5])}")
-            for name, parameter in parameters.items():
-                values = file.get_tensor(name)
-                if values.shape != parameter.shape:
-                    raise ValueError(
-                        f"{path}: {name} has shape {list(values.shape)}, the recipe's is {list(parameter.shape)}"
-                    )
-                parameter.copy_(values)
+        _refuse(path, saved.keys() ^ parameters.keys())
+        for name, parameter in parameters.items():
+            if saved[name].shape != parameter.shape:
+                raise ValueError(
+                    f"{path}: {name} has shape {list(saved[name].shape)}, the recipe's is {list(parameter.shape)}"
+                )
+        for name, parameter in parameters.items():
+            parameter.copy_(saved[name])
+
+
+def _tensors(path: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(path)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path} is missing") from None
+    except SafetensorError:
+        raise _damaged(path) from None
+
+
+def _damaged(path: Path) -> ValueError:
+    return ValueError(f"{path} is damaged: delete its folder 'checkpoints' to begin this run anew")
+
+
+def _refuse(path: Path, odd: Set[str]) -> None:
+    if odd:
+        raise ValueError(f"{path}: its weights are not this recipe's: {', '.join(sorted(odd)[:5])}")
 
 
 def _save(tensors: dict[str, Tensor], path: Path) -> None:
@@ -107,17 +118,6 @@ def _save(tensors: dict[str, Tensor], path: Path) -> None:
         save_file(tensors, path)
     except SafetensorError as error:
         raise OSError(f"{path} cannot be written: {error}") from None
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[Path]:
-    """An `OSError` or `ValueError` that names ``path`` if it is missing or broken."""
-    try:
-        yield path
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{path} is missing") from None
-    except SafetensorError as error:
-        raise ValueError(f"{path} is broken: {error}") from None
 
 
 def _weights(model: nn.Module) -> dict[str, Tensor]:

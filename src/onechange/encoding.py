@@ -42,15 +42,18 @@ def encode(tokenizer: Tokenizer, stories: Sequence[str], separator: str) -> Enco
     characters do not add up to a story's.
     """
     token_characters = np.array([len(token) for token in tokenizer.tokens()], dtype=np.int64)
-    gap = tokenizer.encode(separator)
+
+    def encoded(what: str, text: str) -> np.ndarray:
+        ids = tokenizer.encode(text)
+        if tokenizer.lossless and token_characters[ids].sum() != len(text):
+            raise ValueError(f"{what}: its tokens hold other characters than its text: {text[:40]!r}…")
+        return ids
+
+    gap = encoded("the separator", separator)
     parts: list[np.ndarray] = []
     story_tokens = np.empty(len(stories), dtype=np.int64)
     for number, story in enumerate(stories):
-        ids = tokenizer.encode(story)
-        if tokenizer.lossless and token_characters[ids].sum() != len(story):
-            raise ValueError(
-                f"story {number}: its tokens hold other characters than its text: {story[:40]!r}…"
-            )
+        ids = encoded(f"story {number}", story)
         parts += (ids, gap)
         story_tokens[number] = len(ids) + len(gap)
     ids = np.concatenate(parts).astype(np.int64) if parts else np.empty(0, dtype=np.int64)

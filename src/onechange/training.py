@@ -69,9 +69,8 @@ def train(
     metrics.cut(resumed)
     timing.cut(resumed)
     if resumed:  # a kill may have moved `best` on, or left folders that no pointer names
-        best = _best(metrics)
-        checkpoints.point("best", best)
-        checkpoints.tidy({best, resumed})
+        checkpoints.point("best", _best(metrics))
+        checkpoints.tidy()
     spent = timing.rows()[-1]["seconds"] if resumed else 0.0
     started = saved = time.monotonic()
 
@@ -100,10 +99,9 @@ def train(
         if due or (late and engine.is_finite()):  # an evaluation has looked at the weights itself
             timing.append({"step": step, "seconds": elapsed(), "peak_memory_bytes": _peak_memory()})
             checkpoints.save(step, engine.model, engine.optimizer, {"characters": characters})
-            best = _best(metrics)
-            checkpoints.point("best", best)
+            checkpoints.point("best", _best(metrics))
             checkpoints.point("last", step)
-            checkpoints.tidy({best, step})
+            checkpoints.tidy()
             saved = time.monotonic()
         done = step - resumed
         speed = done / max(1e-9, time.monotonic() - started)

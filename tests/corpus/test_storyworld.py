@@ -162,7 +162,7 @@ def test_two_hundred_stories_are_the_ones_they_were(world: Storyworld):
     for number in range(200):
         story = world.story(number)
         digest.update(f"{story.text}\0{story.choices}\0".encode())
-    assert digest.hexdigest() == "2d6654c4b7f5317b2b4780f6d832aa871b3944f243632546f6a4c356a2f56e34"
+    assert digest.hexdigest() == "674898f9bcb6fedcc155dbb5e0c6f10a7edbf5d324a3c75cbbe0962ea5bb183d"
 
 
 def test_an_altered_story_has_no_probability(world: Storyworld):
