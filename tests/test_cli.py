@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import onechange as onechange_package
 from onechange import family, laboratory, study
 from onechange.checkpoint_reader import read as read_run
 from onechange.estimate import UPDATES
@@ -32,6 +33,7 @@ def _alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("COLUMNS", "100")
         patch.setattr(os, "fsync", lambda file: None)
+        patch.setenv("PYTHONPATH", str(Path(onechange_package.__file__).parents[1]))
         yield
 
 
@@ -113,7 +115,7 @@ def test_a_dry_run_says_what_would_run_and_runs_nothing(tmp_path: Path, text: Pa
         "merged",
         "turned",
         "position: rope",
-        "vocabulary = 120",
+        "120",
         "3 seeds",
         "Nothing was trained",
     ):
@@ -222,33 +224,27 @@ def test_long_samples_are_not_broken_into_lines(finished: Path) -> None:
     assert row["text"] in onechange(*words).out
 
 
-def test_measure_repeats_the_study_s_figures(finished: Path, text: Path, tmp_path: Path) -> None:
-    results = json.loads((finished / "results.json").read_text())
-    for arm in results["arms"]:
+FIGURES = ("step", "nats", "nats_per_character", "bits_per_byte", "nats_per_token", "low", "high")
+
+
+def test_measure_repeats_the_study_s_figures(finished: Path) -> None:
+    for arm in json.loads((finished / "results.json").read_text())["arms"]:
         folder = finished / f"arms/{arm['name']}/seed-0"
         for which in ("best", "last"):
             document = onechange("measure", folder, "--checkpoint", which, "--json").document
             kept = arm["runs"][0][which]
-            for key in (
-                "step",
-                "nats",
-                "nats_per_character",
-                "bits_per_byte",
-                "nats_per_token",
-                "low",
-                "high",
-            ):
-                assert document[key] == kept[key], key
-    shown = onechange("measure", folder).out
-    assert f"{arm['runs'][0]['best']['nats_per_character']:.4f} nats per character" in shown
+            assert {key: document[key] for key in FIGURES} == {key: kept[key] for key in FIGURES}
+        shown = onechange("measure", folder).out
+        assert f"{arm['runs'][0]['best']['nats_per_character']:.4f} nats per character" in shown
 
+
+def test_measure_takes_all_of_another_text(finished: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.txt"
-    other.write_text("Tom saw the dog. One day, he ran home.")
-    document = onechange("measure", folder, "--data", f"file:{other}", "--json").document
-    assert document["characters"] == len(other.read_text()) - 1 + 2 * 2, (
-        "one text becomes two, each with its blank line"
-    )
-    assert document["tokens"] > 0
+    other.write_text("Tom saw the dog.\n<|endoftext|>\nOne day, he ran home.")
+    words = ["measure", finished / "arms/plain/seed-0", "--data", f"file:{other}"]
+    document = onechange(*words, "--json").document
+    assert document["characters"] == document["tokens"] == 16 + 2 + 21 + 2
+    assert "2 stories, 41 characters" in onechange(*words).out
 
 
 def test_report_writes_everything_anew(copy: Path) -> None:
@@ -272,11 +268,13 @@ def test_corpus_describe_uses_the_keys_of_results(text: Path, finished: Path, tm
     assert document["entropy_floor"] is results["entropy_floor"] is None
     shown = onechange("corpus", "describe", f"file:{text}").out
     assert f"{sum(map(len, STORIES)):,}" in shown
-    odd = tmp_path / "a[/b] [c].txt"
+    odd = tmp_path / "[/b] [c].txt"
+    odd.parent.mkdir(parents=True)
     odd.write_bytes(b"One line.\r\nTwo lines.")
     outcome = onechange("corpus", "describe", f"file:{odd}")
     assert outcome.status == 0, outcome.err
-    assert "a[/b] [c].txt" in outcome.out.replace("\n", "")
+    shown = re.sub(r"\s", "", outcome.out)
+    assert shown.count("[/b][c].txt") == 2, "its path, and the note on its line ends"
 
 
 def test_tokenizer_show_splits_a_text(finished: Path, text: Path) -> None:
@@ -354,7 +352,7 @@ def test_help_names_the_defaults() -> None:
         ("run one two", ["two"]),
         ("sample --tokens five RUN", ["--tokens", "integer"]),
         ("sample", ["RUN"]),
-        ("new", ["FILE"]),
+        ("new", ["file"]),
         ("run nowhere", ["nowhere", "tokenizers-and-positions"]),
         ("run nowhere.toml", ["nowhere.toml"]),
         ("run --scale huge --data storyworld", ["huge", "tiny, quick, full"]),
@@ -530,7 +528,7 @@ def test_weights_of_another_model_are_one_line(copy: Path) -> None:
     refused(onechange("measure", mine.parents[2]), "model.safetensors", "position")
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"null", b"[1]", b"\xff", b'{"a": 1}'])
+@pytest.mark.parametrize("content", [b"", b"null", b"\xff", b'{"a": 1}'])
 @pytest.mark.parametrize(
     "name",
     ["start.json", "corpus.json", "study.toml", "arms/plain/arm.json", "arms/plain/seed-0/measures.json",
