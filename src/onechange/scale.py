@@ -1,6 +1,6 @@
 """The built-in scales: sizes and budget under which any study runs.
 
-`full` has the article's sizes. What it leaves unsaid is written down in docs/decisions/training-settings.md.
+`full` has the article's sizes. What it leaves unsaid is written down in docs/decisions/0001-training-settings.md.
 """
 
 from typing import Any

@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.table import Table
 
-from onechange import family, study
+from onechange import family, study_file
 from onechange.scale import SCALES
 from onechange.verbs import output
 
@@ -15,7 +15,7 @@ def show(what: str, as_json: bool) -> None:
     if what == "families":
         rows = [{"family": name, "members": family.members(name)} for name in family.FAMILIES]
     elif what == "studies":
-        rows = [_study(name) for name in study.builtin()]
+        rows = [_study(name) for name in study_file.builtin()]
     elif what == "scales":
         rows = [{"scale": name, **settings} for name, settings in SCALES.items()]
     elif what in family.FAMILIES:
@@ -30,7 +30,7 @@ def show(what: str, as_json: bool) -> None:
 
 
 def _study(name: str) -> dict[str, Any]:
-    found = study.read(study.builtin()[name])
+    found = study_file.read(study_file.builtin()[name])
     return {"study": name, "question": found.question, "arms": found.arm_names}
 
 
