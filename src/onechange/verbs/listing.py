@@ -1,6 +1,7 @@
 """`onechange list`: what a study may choose from."""
 
 import inspect
+import json
 from typing import Any
 
 from rich.table import Table
@@ -26,7 +27,7 @@ def show(what: str, as_json: bool) -> None:
     if as_json:
         output.document(rows)
     else:
-        output.out.print(_table(rows))
+        output.out.print(_side_by_side(rows) if what == "scales" else _table(rows))
 
 
 def _study(name: str) -> dict[str, Any]:
@@ -36,7 +37,7 @@ def _study(name: str) -> dict[str, Any]:
 
 def _member(name: str, word: str) -> dict[str, Any]:
     settings = {
-        key: None if value is inspect.Parameter.empty else value
+        key: "(must be given)" if value is inspect.Parameter.empty else value
         for key, value in family.defaults(name, word).items()
     }
     return {name: word, "settings": settings, "what it is": family.summary(name, word)}
@@ -51,7 +52,19 @@ def _table(rows: list[dict[str, Any]]) -> Table:
     return table
 
 
+def _side_by_side(rows: list[dict[str, Any]]) -> Table:
+    """One column per row, for rows of many short values."""
+    first, *keys = dict.fromkeys(key for row in rows for key in row)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for title in (first, *(row[first] for row in rows)):
+        table.add_column(title, overflow="fold")
+    for key in keys:
+        table.add_row(key, *(_shown(row[key]) if key in row else "" for row in rows))
+    return table
+
+
 def _shown(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key} = {inner}" for key, inner in value.items())
+        settings = value.items()
+        return ", ".join(f"{key} = {json.dumps(inner)}" if key != "name" else inner for key, inner in settings)
     return ", ".join(value) if isinstance(value, list) else str(value)

@@ -200,7 +200,7 @@ def _side_by_side(arms: list[dict[str, Any]]) -> Table:
         "characters per window": lambda arm: f"{arm['characters_per_window']:,.0f}",
         "steps": lambda arm: f"{arm['steps']:,}",
         "tokens": lambda arm: f"{arm['tokens']:,}",
-        "training text seen": lambda arm: f"{arm['times_text_seen']:.1f} times",
+        "training text seen": lambda arm: f"{arm['times_text_seen']:.2g} times",
         "operations": lambda arm: f"{arm['operations']:.2g}",
         "  per character": lambda arm: f"{arm['operations_per_character']:.2g}",
         "time, about": lambda arm: duration(arm["seconds_per_step"] * arm["steps"]),
