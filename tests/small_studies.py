@@ -83,19 +83,71 @@ def onechange(*words: object) -> Outcome:
     return Outcome(status, out.getvalue(), err.getvalue())
 
 
-def process(words: Sequence[object], *, program: str | None = None, **settings: Any) -> subprocess.Popen[str]:
-    """The command line in a process of its own; ``program``: Python that runs before it."""
-    start = ["-m", "onechange"]
-    if program:
-        start = ["-c", f"import sys\n{program}\nfrom onechange.cli import main\nmain()"]
-    return subprocess.Popen(
-        [sys.executable, *start, *map(str, words)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "100"},
-        **settings,
-    )
+NURSERY = """
+import json, os, sys
+import onechange.verbs.running
+from onechange.cli import main
+for line in sys.stdin:
+    order = json.loads(line)
+    child = os.fork()
+    if not child:
+        with open(order["out"], "w") as out, open(order["err"], "w") as err:
+            os.dup2(out.fileno(), 1)
+            os.dup2(err.fileno(), 2)
+        os.environ.update(order["environment"])
+        sys.argv = ["onechange", *order["words"]]
+        status = 0
+        try:
+            exec(order["program"], {})
+            main()
+        except SystemExit as stop:
+            status = stop.code or 0
+        except BaseException:
+            import traceback
+            traceback.print_exc()
+            status = 99
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+class Nursery:
+    """A process that has everything imported already and forks once for every command: commands that may be killed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._mother = subprocess.Popen(
+            [sys.executable, "-c", NURSERY],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+
+    def onechange(self, words: Sequence[object], program: str) -> Outcome:
+        """The command in a child of its own, ``program`` (Python) before it; -9 is the status of one that was killed."""
+        assert self._mother.stdin and self._mother.stdout
+        out, err = (self._folder / name for name in ("out", "err"))
+        order = {
+            "words": [*map(str, words)],
+            "program": program,
+            "out": str(out),
+            "err": str(err),
+            "environment": {key: os.environ[key] for key in ("XDG_CACHE_HOME", "COLUMNS")},
+        }
+        self._mother.stdin.write(json.dumps(order) + "\n")
+        self._mother.stdin.flush()
+        status = int(self._mother.stdout.readline())
+        return Outcome(status, out.read_text(), err.read_text())
+
+    def close(self) -> None:
+        """End the process."""
+        assert self._mother.stdin and self._mother.stdout
+        self._mother.stdin.close()
+        self._mother.wait(60)
+        self._mother.stdout.close()
 
 
 def study_file(folder: Path, content: str = STUDY, name: str = "small.toml") -> Path:

@@ -19,7 +19,7 @@ from onechange.checkpoint_reader import read as read_run
 from onechange.documents import prepare
 from onechange.family import resolve
 from onechange.study_folder import StudyFolder
-from small_studies import CHARACTERS, STUDY, Outcome, files, onechange, process, study_file, without_times
+from small_studies import CHARACTERS, STUDY, Nursery, Outcome, files, onechange, study_file, without_times
 
 ARMS = ("plain", "merged", "turned")
 FIRST_KEYS = {"step", "nats_per_token", "nats_per_character", "bits_per_byte"}
@@ -72,6 +72,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("COLUMNS", "100")
+        patch.setattr(os, "fsync", lambda file: None)  # what a power cut would lose is not tested here
         yield
 
 
@@ -433,18 +434,24 @@ DEATHS = {
 }
 
 
-def killed(words: list[object], program: str) -> None:
-    dying = process(words, program=program)
-    out, err = dying.communicate(timeout=300)
-    assert dying.returncode == -signal.SIGKILL, (out, err)
+@pytest.fixture(scope="module")
+def nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
+    found = Nursery(tmp_path_factory.mktemp("nursery"))
+    yield found
+    found.close()
+
+
+def killed(nursery: Nursery, words: list[object], program: str) -> None:
+    outcome = nursery.onechange(words, program)
+    assert outcome.status == -signal.SIGKILL, outcome
 
 
 @pytest.mark.usefixtures("no_page")
 @pytest.mark.parametrize("place", DEATHS)
 def test_law_7_a_killed_study_ends_as_if_it_had_not_been(
-    tmp_path: Path, text: Path, whole: Path, place: str
+    tmp_path: Path, text: Path, whole: Path, nursery: Nursery, place: str
 ) -> None:
-    killed(arguments(tmp_path, text, "--seeds", 2), DEATHS[place])
+    killed(nursery, arguments(tmp_path, text, "--seeds", 2), DEATHS[place])
     out = tmp_path / "out"
     if place != "before the start is known":
         unfinished = onechange("report", out, "--json")
@@ -457,9 +464,9 @@ def test_law_7_a_killed_study_ends_as_if_it_had_not_been(
 
 @pytest.mark.usefixtures("no_page")
 def test_a_resume_remembers_seeds_and_study_that_were_asked_for(
-    tmp_path: Path, text: Path, whole: Path
+    tmp_path: Path, text: Path, whole: Path, nursery: Nursery
 ) -> None:
-    killed(arguments(tmp_path, text, "--seeds", 2), DEATHS["training"])
+    killed(nursery, arguments(tmp_path, text, "--seeds", 2), DEATHS["training"])
     resumed = onechange("run", "--out", tmp_path / "out", "--resume", "--json")
     assert resumed.status == 0, resumed.err
     assert same_results(tmp_path / "out", whole)
@@ -471,7 +478,9 @@ def test_a_resume_remembers_seeds_and_study_that_were_asked_for(
 @pytest.mark.usefixtures("no_page")
 @pytest.mark.parametrize("moment", ["before", "within", "after"])
 @pytest.mark.parametrize("number", [2, 5, 11, 17, 22, 29, 37, 46])
-def test_law_7_at_any_write(tmp_path: Path, text: Path, whole: Path, number: int, moment: str) -> None:
+def test_law_7_at_any_write(
+    tmp_path: Path, text: Path, whole: Path, nursery: Nursery, number: int, moment: str
+) -> None:
     """The n-th file that is written as a whole: killed before it, half way through, and right after it."""
     after = {
         "before": BEFORE,
@@ -490,6 +499,7 @@ def test_law_7_at_any_write(tmp_path: Path, text: Path, whole: Path, number: int
         "after": "False",
     }[moment]
     killed(
+        nursery,
         arguments(tmp_path, text, "--seeds", 2),
         KILL.format(module="atomic", name="write", when=when, after=after),
     )
@@ -681,17 +691,18 @@ LIMIT = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))"
 
 
 @pytest.mark.usefixtures("no_page")
-def test_weights_that_find_no_room_are_one_line_too(tmp_path: Path, text: Path, whole: Path) -> None:
+def test_weights_that_find_no_room_are_one_line_too(
+    tmp_path: Path, text: Path, whole: Path, nursery: Nursery
+) -> None:
     """A limit on the size of files, which the checkpoint's writer meets and nothing before it."""
     sizes = [path.stat().st_size for path in (whole / "arms/plain/seed-0").rglob("*.safetensors")]
     limit = min(sizes) - 100
     assert limit > max((whole / name).stat().st_size for name in ("corpus.json", "start.json", "study.toml"))
-    full = process(arguments(tmp_path, text, "--seeds", 2), program=LIMIT.format(limit))
-    out, err = full.communicate(timeout=300)
-    assert full.returncode == 2, err
-    assert out == ""
-    assert "Traceback" not in err
-    assert "step-000001" in err.splitlines()[-1]
+    full = nursery.onechange(arguments(tmp_path, text, "--seeds", 2), LIMIT.format(limit))
+    assert full.status == 2, full.err
+    assert full.out == ""
+    assert "Traceback" not in full.err
+    assert "step-000001" in full.err.splitlines()[-1]
     resumed = run(tmp_path, text, "--seeds", 2, "--resume")
     assert resumed.status == 0, resumed.err
     assert files(tmp_path / "out", TIMES_AND_START) == files(whole, TIMES_AND_START)

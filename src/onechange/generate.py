@@ -83,9 +83,7 @@ def pick(logits: Float[np.ndarray, " vocabulary"], draw: float, temperature: flo
     if temperature == 0:
         return int(order[0])
     behind = logits[order].astype(np.float64) - logits[order[0]]
-    with np.errstate(
-        over="ignore"
-    ):  # at a temperature near 0 all but the likeliest are infinitely far behind
+    with np.errstate(over="ignore"):  # near temperature 0 all but the likeliest are infinitely far behind
         weights = np.exp(behind / temperature).cumsum()
     return int(order[min(np.searchsorted(weights, draw * weights[-1], side="right"), len(order) - 1)])
 
