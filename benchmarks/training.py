@@ -19,7 +19,7 @@ from onechange import family, processor
 from onechange.engine import Engine
 from onechange.operations import per_token
 from onechange.recipe import Recipe
-from onechange.study import locate, read
+from onechange.study_file import locate, read
 
 ROWS, INNER, OUTER = 16_384, 384, 1_536
 VOCABULARY = 4_096

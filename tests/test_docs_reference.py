@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from onechange import family, study
+from onechange import family, settings, study_file
 from onechange.scale import SCALES
+from onechange.study import Arm, Study
 from pages import PAGES, ROOT, blocks, tables
 
 
@@ -29,7 +30,7 @@ def value(cell: str) -> Any:
 
 def test_every_key_of_the_base_is_listed_with_its_default():
     listed = {row[0].strip("`"): value(row[1]) for row in table("key", "default", "what it is")}
-    assert listed == study.DEFAULTS
+    assert listed == settings.DEFAULTS
 
 
 def test_the_built_in_scales_are_those_listed():
@@ -42,10 +43,8 @@ def test_the_built_in_scales_are_those_listed():
 
 def test_every_key_of_a_study_and_an_arm_is_listed():
     top = {row[0].strip("`") for row in table("key", "what it is", "if it is left out")}
-    assert top == set(study.Study.__struct_encode_fields__)
-    assert {row[0].strip("`") for row in table("key", "what it is")} == set(
-        study.Arm.__struct_encode_fields__
-    )
+    assert top == set(Study.__struct_encode_fields__)
+    assert {row[0].strip("`") for row in table("key", "what it is")} == set(Arm.__struct_encode_fields__)
 
 
 MISTAKES = [
@@ -63,8 +62,9 @@ def test_the_answer_to_a_mistake_is_the_one_that_is_listed(change: str):
     (answer,) = [said for written, said in rows.items() if written.startswith(f"`{change.splitlines()[0]}`")]
     content = f'question = "?"\n[base]\nname = "a"\n[[arm]]\nname = "b"\nfrom = "a"\n{change}'
     with pytest.raises((ValueError, LookupError)) as caught:
-        study.parse(content.encode()).settings("b", "tiny")
-    assert caught.value.args[0] == answer
+        study_file.parse(content.encode()).settings("b", "tiny")
+    assert caught.value.args[0].startswith(answer.removesuffix("…"))
+    assert answer.endswith("…") or caught.value.args[0] == answer
 
 
 # Names
@@ -80,7 +80,7 @@ def test_every_example_study_resolves(monkeypatch: pytest.MonkeyPatch, tmp_path:
             table = tomllib.loads(content)
             if "question" in table:
                 found += 1
-                read = study.parse(content.encode())
+                read = study_file.parse(content.encode())
                 for arm in read.arm_names:
                     for scale in (*SCALES, *read.scales):
                         read.settings(arm, scale)

@@ -143,9 +143,7 @@ def corpus_describe(
 @tokenizer_app.command("show")
 def tokenizer_show(
     what: Annotated[str, typer.Argument(metavar="RUN|MEMBER", help="A run's folder, or a tokenizer's name.")],
-    text: Annotated[
-        str | None, typer.Option(help="What to split; a sentence of the study by default.")
-    ] = None,
+    text: Annotated[str | None, typer.Option(help="What to split. [a sentence about Lucy and a box]")] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:

@@ -10,8 +10,8 @@ import inspect
 import math
 import pkgutil
 from collections.abc import Mapping
-from types import ModuleType
-from typing import Any, get_type_hints
+from types import ModuleType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -78,7 +78,7 @@ def resolve(family: str, choice: str | Mapping[str, Any]) -> dict[str, Any]:
         if key not in settings:
             allowed = ", ".join(settings) or "none"
             raise LookupError(f"{family} {name!r}: no setting {key!r}; its settings are: {allowed}")
-        settings[key] = _checked(f"{family}.{key}", value, types[key])
+        settings[key] = checked(f"{family}.{key}", value, types[key])
     missing = [key for key, value in settings.items() if value is inspect.Parameter.empty]
     if missing:
         raise ValueError(f"{family} {name!r}: the setting {missing[0]!r} must be given")
@@ -96,14 +96,26 @@ def version(family: str, name: str) -> int:
     return getattr(member(family, name), "version", 1)
 
 
-def _checked(key: str, value: Any, kind: Any) -> Any:
+def checked(key: str, value: Any, kind: Any) -> Any:
+    """``value`` as ``kind``, strictly; a `ValueError` names ``key``, the value and what is allowed."""
     try:
         converted = msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        raise ValueError(f"{key} = {value!r}: {error}") from None
+        raise ValueError(f"{key} = {value!r}: must be {_described(kind) or error}") from None
     if isinstance(converted, float) and not math.isfinite(converted):
         raise ValueError(f"{key} = {value!r}: must be a finite number")
     return converted
+
+
+def _described(kind: Any) -> str | None:
+    """What a study file may say where ``kind`` is wanted, in words."""
+    if get_origin(kind) is Literal:
+        return "one of " + ", ".join(map(repr, get_args(kind)))
+    if get_origin(kind) in (Union, UnionType):
+        described = [_described(one) for one in get_args(kind) if one is not type(None)]
+        return " or ".join(one for one in described if one)
+    words = {int: "a whole number", float: "a number", str: "text in quotes", bool: "true or false"}
+    return words.get(kind)
 
 
 def _package(family: str) -> ModuleType:

@@ -8,7 +8,7 @@ from onechange import atomic, prompts, record, report
 from onechange.engine import NotFinite
 from onechange.plan import Plan
 from onechange.run import execute, finished
-from onechange.study import ARM_FAMILIES
+from onechange.settings import ARM_FAMILIES
 from onechange.study_folder import StudyFolder
 from onechange.tokenizer_show import describe
 from onechange.training import Moment

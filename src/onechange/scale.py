@@ -1,6 +1,6 @@
 """The built-in scales: sizes and budget under which any study runs.
 
-`full` has the article's sizes. What it leaves unsaid is written down in docs/decisions/training-settings.md.
+`full` has the article's sizes. What it leaves unsaid is written down in docs/decisions/0001-training-settings.md.
 """
 
 from typing import Any
@@ -26,8 +26,8 @@ SCALES: dict[str, dict[str, Any]] = {
         "width": 128,
         "window": 128,
         "batch": 16,
-        "budget": {"steps": 1500},
-        "evaluate_every": 150,
+        "budget": {"steps": 1000},
+        "evaluate_every": 200,
         "optimizer": {"name": "adamw", "learning_rate": 4e-3},
         "schedule": {"name": "cosine", "warmup": 100},
     },

@@ -6,54 +6,27 @@ member and its other settings; with ``name`` it starts from that member's defaul
 
 import math
 import re
-import tomllib
 from collections.abc import Mapping
-from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from onechange import family
-from onechange.recipe import Recipe
 from onechange.scale import SCALES
+from onechange.settings import (
+    ARM_FAMILIES,
+    CHANGEABLE_SIZES,
+    DEFAULTS,
+    check_ranges,
+    check_scaled,
+    member,
+    of_scale,
+    plain,
+    shown,
+)
 
-ARM_FAMILIES = ("tokenizer", *family.MODEL_FAMILIES, *family.TRAINING_FAMILIES)
-CHANGEABLE_SIZES = ("window", "width", "layers", "heads", "batch", "dropout")
-
-DEFAULTS: dict[str, Any] = {
-    "tokenizer": "character",
-    "position": "learned",
-    "norm": "layer",
-    "mlp": "gelu",
-    "attention": "heads",
-    "optimizer": "adamw",
-    "schedule": "cosine",
-    "layers": 4,
-    "heads": 4,
-    "width": 128,
-    "window": 128,
-    "dropout": 0.0,
-    "batch": 16,
-    "budget": {"steps": 1000},
-    "evaluate_every": 100,
-    "clip": 1.0,
-    "precision": "auto",
-    "compile": "auto",
-    "threads": 0,
-}
 DEMONSTRATION = "Lucy found a small box under her bed. When she opened it,"
 """The sentence that shows how tokenizers split, and the prompt where none is given: the article's first."""
-
-_TYPES: dict[str, Any] = {
-    **dict.fromkeys(("layers", "heads", "width", "window", "batch", "evaluate_every", "threads"), int),
-    "dropout": float,
-    "clip": float,
-    "budget": dict[str, int],
-    "precision": str,
-    "compile": str,
-}
-_WORDS = {"precision": ("auto", "bf16", "float32"), "compile": ("auto", "on", "off")}
 
 
 class Arm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"parent": "from"}):
@@ -117,7 +90,7 @@ class Study(
                     raise ValueError(f"{place}: unknown key {key!r}; allowed: {', '.join(DEFAULTS)}")
         for place, settings in self.scales.items():
             for key in ARM_FAMILIES:
-                _check_scaled(f"scale.{place}", key, settings.get(key, {}))
+                check_scaled(f"scale.{place}", key, settings.get(key, {}))
 
     @property
     def base_name(self) -> str:
@@ -158,13 +131,13 @@ class Study(
             )
         parent = self.settings(arm.parent, scale)
         try:
-            changed = _family(key, value, parent[key], scaled) if key in ARM_FAMILIES else _plain(key, value)
-            _check_ranges({**parent, key: changed})
+            changed = member(key, value, parent[key], scaled) if key in ARM_FAMILIES else plain(key, value)
+            check_ranges({**parent, key: changed})
         except (ValueError, LookupError) as error:
             raise type(error)(f"{where}: {error.args[0]}") from None
         if changed == parent[key]:
             raise ValueError(
-                f"{where}: change.{key} changes nothing: {arm.parent!r} has {_shown(changed)} too"
+                f"{where}: change.{key} changes nothing: {arm.parent!r} has {shown(changed)} too"
             )
         return {**parent, key: changed}
 
@@ -186,123 +159,10 @@ class Study(
         resolved: dict[str, Any] = {}
         for key, value in given.items():
             if key in ARM_FAMILIES:
-                own = _family(key, value, family.resolve(key, DEFAULTS[key]), {})
-                resolved[key] = _family(key, _member_settings(key, own["name"], scaled), own, {})
+                own = member(key, value, family.resolve(key, DEFAULTS[key]), {})
+                resolved[key] = member(key, of_scale(key, own["name"], scaled), own, {})
             else:
-                own = _plain(key, value)
-                resolved[key] = _plain(key, scaled[key]) if key in scaled else own
-        _check_ranges(resolved)
+                own = plain(key, value)
+                resolved[key] = plain(key, scaled[key]) if key in scaled else own
+        check_ranges(resolved)
         return resolved
-
-
-def _check_scaled(where: str, key: str, table: Any) -> None:
-    """A member that no arm of today uses is checked too: a misspelt one would be passed over in silence."""
-    try:
-        if isinstance(table, str) or "name" in table:
-            _family(key, table, {}, {})
-    except (ValueError, LookupError) as error:
-        raise type(error)(f"{where}: {error.args[0]}") from None
-    except TypeError:
-        raise ValueError(f"{where}: {key} = {table!r}: must be a member's name or a table") from None
-
-
-def _member_settings(key: str, member: str, scaled: Mapping[str, Any]) -> dict[str, Any]:
-    """What a scale says of a family, if it speaks of this member."""
-    table = scaled.get(key, {})
-    if isinstance(table, str):
-        table = {"name": table}
-    if table.get("name", member) != member:
-        return {}
-    return {inner: value for inner, value in table.items() if inner != "name"}
-
-
-def _family(key: str, value: Any, parent: Mapping[str, Any], scaled: Mapping[str, Any]) -> dict[str, Any]:
-    table = {"name": value} if isinstance(value, str) else value
-    if not isinstance(table, dict):
-        raise ValueError(f"{key} = {value!r}: must be a member's name or a table")
-    if "name" not in table:
-        return family.resolve(key, {**parent, **table})
-    family.resolve(key, table)
-    return family.resolve(key, {**_member_settings(key, table["name"], scaled), **table})
-
-
-def _plain(key: str, given: Any) -> Any:
-    try:
-        value: Any = msgspec.convert(given, _TYPES[key])
-    except msgspec.ValidationError as error:
-        raise ValueError(f"{key} = {given!r}: {error}") from None
-    if key in ("dropout", "clip") and not math.isfinite(value):
-        raise ValueError(f"{key} = {value!r}: must be a finite number")
-    if key in _WORDS and value not in _WORDS[key]:
-        raise ValueError(f"{key} = {value!r}: must be one of {', '.join(_WORDS[key])}")
-    if key == "budget" and (set(value) != {"steps"} or value["steps"] < 1):
-        raise ValueError(f"budget = {value!r}: must be {{ steps = N }} with N at least 1")
-    return value
-
-
-def _check_ranges(settings: Mapping[str, Any]) -> None:
-    """A recipe knows what its numbers may be; what the corpus, the seed and the machine will give is stood in for."""
-    given = {key: value for key, value in settings.items() if key != "budget"}
-    given |= {"threads": settings["threads"] or 1, "precision": "float32", "compile": False}
-    Recipe(corpus={}, corpus_fingerprint="", seed=0, steps=settings["budget"]["steps"], **given)
-
-
-def _shown(value: Any) -> str:
-    if not isinstance(value, dict):
-        return repr(value)
-    settings = ", ".join(f"{key} = {inner!r}" for key, inner in value.items() if key != "name")
-    return f"{value['name']} ({settings})" if settings else value["name"]
-
-
-def _check_keys(where: str, kind: type[msgspec.Struct], table: Any) -> None:
-    allowed = [field.encode_name for field in msgspec.structs.fields(kind)]
-    for key in table if isinstance(table, dict) else ():
-        if key not in allowed:
-            raise ValueError(f"{where}unknown key {key!r}; allowed: {', '.join(allowed)}")
-
-
-def builtin() -> dict[str, Path]:
-    """The studies that come with the package, by name."""
-    folder = resources.files("onechange.studies")
-    return {
-        Path(f.name).stem: Path(str(f))
-        for f in sorted(folder.iterdir(), key=lambda f: f.name)
-        if f.name.endswith(".toml")
-    }
-
-
-def locate(word: str) -> Path:
-    """A built-in study's name or a path; a `LookupError` lists what there is."""
-    if word in builtin():
-        return builtin()[word]
-    if Path(word).is_file():
-        return Path(word)
-    raise LookupError(f"no study {word!r}: neither a file nor built in; built in: {', '.join(builtin())}")
-
-
-def read(path: Path) -> Study:
-    """The study in ``path``. Whether its arms can be resolved depends on the scale: `Study.settings` checks it.
-
-    A `ValueError` names the file, the key, its value and what is allowed.
-    """
-    try:
-        return parse(path.read_bytes())
-    except (ValueError, LookupError) as error:
-        raise ValueError(f"{path}: {error.args[0]}") from None
-
-
-def parse(content: bytes) -> Study:
-    """A study from the bytes of its file; errors as for `read`, without the file's name."""
-    try:
-        table = tomllib.loads(content.decode())
-        _check_keys("", Study, table)
-        _check_keys("sampling: ", Sampling, table.get("sampling"))
-        for number, arm in enumerate(table["arm"] if isinstance(table.get("arm"), list) else [], start=1):
-            _check_keys(f"arm {number}: ", Arm, arm)
-        return msgspec.convert(table, Study)
-    except msgspec.ValidationError as error:
-        raise ValueError(str(error)) from None
-    except UnicodeDecodeError as error:
-        raise ValueError(f"not UTF-8: bad byte at offset {error.start}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"not TOML: {error}") from None

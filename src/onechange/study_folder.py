@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from onechange import atomic, family, json_file, study
+from onechange import atomic, family, json_file, study_file
 from onechange.plan import Means, Plan
 from onechange.study import Study
 
@@ -87,7 +87,7 @@ class StudyFolder:
 
     def study(self) -> Study:
         """The study file that was copied here."""
-        return study.read(self.path / "study.toml")
+        return study_file.read(self.path / "study.toml")
 
     def plan(self, seeds: list[int], arms: list[str] | None) -> Plan:
         """The plan of the study in this folder, with the means it was started with."""

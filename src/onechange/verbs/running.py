@@ -10,7 +10,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from onechange import estimate, laboratory, source, study
+from onechange import estimate, laboratory, source, study_file
 from onechange.family import resolve
 from onechange.plan import Plan
 from onechange.report import read as read_report
@@ -140,11 +140,11 @@ def seeds(word: str) -> list[int]:
 
 
 def _prepare(request: Request) -> tuple[Plan, bytes, StudyFolder]:
-    path = study.locate(request.study or DEFAULT_STUDY)
+    path = study_file.locate(request.study or DEFAULT_STUDY)
     if request.resume and request.study is None and request.out and StudyFolder(request.out).exists:
         path = request.out / "study.toml"
     content = path.read_bytes()
-    found = study.read(path)
+    found = study_file.read(path)
     scale = request.scale or DEFAULT_SCALE
     table = source.parse(request.data) if request.data else resolve("corpus", found.corpus)
     chosen = seeds(request.seeds or "1")
@@ -200,7 +200,7 @@ def _side_by_side(arms: list[dict[str, Any]]) -> Table:
         "characters per window": lambda arm: f"{arm['characters_per_window']:,.0f}",
         "steps": lambda arm: f"{arm['steps']:,}",
         "tokens": lambda arm: f"{arm['tokens']:,}",
-        "training text seen": lambda arm: f"{arm['times_text_seen']:.1f} times",
+        "training text seen": lambda arm: f"{arm['times_text_seen']:.2g} times",
         "operations": lambda arm: f"{arm['operations']:.2g}",
         "  per character": lambda arm: f"{arm['operations_per_character']:.2g}",
         "time, about": lambda arm: duration(arm["seconds_per_step"] * arm["steps"]),

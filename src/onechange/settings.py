@@ -1,0 +1,100 @@
+"""The settings of an arm: what there is, its defaults, and how one value is resolved and checked."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from onechange import family
+from onechange.recipe import Recipe
+
+ARM_FAMILIES = ("tokenizer", *family.MODEL_FAMILIES, *family.TRAINING_FAMILIES)
+CHANGEABLE_SIZES = ("window", "width", "layers", "heads", "batch", "dropout")
+
+DEFAULTS: dict[str, Any] = {
+    "tokenizer": "character",
+    "position": "learned",
+    "norm": "layer",
+    "mlp": "gelu",
+    "attention": "heads",
+    "optimizer": "adamw",
+    "schedule": "cosine",
+    "layers": 4,
+    "heads": 4,
+    "width": 128,
+    "window": 128,
+    "dropout": 0.0,
+    "batch": 16,
+    "budget": {"steps": 1000},
+    "evaluate_every": 100,
+    "clip": 1.0,
+    "precision": "auto",
+    "compile": "auto",
+    "threads": 0,
+}
+_TYPES: dict[str, Any] = {
+    **dict.fromkeys(("layers", "heads", "width", "window", "batch", "evaluate_every", "threads"), int),
+    "dropout": float,
+    "clip": float,
+    "budget": Any,
+    "precision": Literal["auto", "bf16", "float32"],
+    "compile": Literal["auto", "on", "off"],
+}
+
+
+def check_scaled(where: str, key: str, table: Any) -> None:
+    """A member that no arm of today uses is checked too: a misspelt one would be passed over in silence."""
+    try:
+        if isinstance(table, str) or "name" in table:
+            member(key, table, {}, {})
+    except (ValueError, LookupError) as error:
+        raise type(error)(f"{where}: {error.args[0]}") from None
+    except TypeError:
+        raise ValueError(f"{where}: {key} = {table!r}: must be a member's name or a table") from None
+
+
+def of_scale(key: str, member: str, scaled: Mapping[str, Any]) -> dict[str, Any]:
+    """What a scale says of a family, if it speaks of this member."""
+    table = scaled.get(key, {})
+    if isinstance(table, str):
+        table = {"name": table}
+    if table.get("name", member) != member:
+        return {}
+    return {inner: value for inner, value in table.items() if inner != "name"}
+
+
+def member(key: str, value: Any, parent: Mapping[str, Any], scaled: Mapping[str, Any]) -> dict[str, Any]:
+    """A family's value as a study writes it, resolved against the ``parent``'s member and what the scale says."""
+    table = {"name": value} if isinstance(value, str) else value
+    if not isinstance(table, dict):
+        raise ValueError(f"{key} = {value!r}: must be a member's name or a table")
+    if "name" not in table:
+        return family.resolve(key, {**parent, **table})
+    family.resolve(key, table)
+    return family.resolve(key, {**of_scale(key, table["name"], scaled), **table})
+
+
+def plain(key: str, given: Any) -> Any:
+    """A size or another single setting, checked; a `ValueError` names it, its value and what is allowed."""
+    value = family.checked(key, given, _TYPES[key])
+    if key == "budget" and not (
+        isinstance(value, dict)
+        and [*value] == ["steps"]
+        and type(value["steps"]) is int
+        and value["steps"] >= 1
+    ):
+        raise ValueError(f"budget = {value!r}: must be {{ steps = N }} with N at least 1")
+    return value
+
+
+def check_ranges(settings: Mapping[str, Any]) -> None:
+    """A recipe knows what its numbers may be; what the corpus, the seed and the machine will give is stood in for."""
+    given = {key: value for key, value in settings.items() if key != "budget"}
+    given |= {"threads": settings["threads"] or 1, "precision": "float32", "compile": False}
+    Recipe(corpus={}, corpus_fingerprint="", seed=0, steps=settings["budget"]["steps"], **given)
+
+
+def shown(value: Any) -> str:
+    """A resolved value for a message."""
+    if not isinstance(value, dict):
+        return repr(value)
+    settings = ", ".join(f"{key} = {inner!r}" for key, inner in value.items() if key != "name")
+    return f"{value['name']} ({settings})" if settings else value["name"]

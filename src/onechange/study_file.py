@@ -1,0 +1,69 @@
+"""Study files: the built-in ones, and how one is found and read."""
+
+import tomllib
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from onechange.study import Arm, Sampling, Study
+
+
+def _check_keys(where: str, kind: type[msgspec.Struct], table: Any) -> None:
+    allowed = [field.encode_name for field in msgspec.structs.fields(kind)]
+    for key in table if isinstance(table, dict) else ():
+        if key not in allowed:
+            raise ValueError(f"{where}unknown key {key!r}; allowed: {', '.join(allowed)}")
+
+
+def builtin() -> dict[str, Path]:
+    """The studies that come with the package, by name."""
+    folder = resources.files("onechange.studies")
+    return {
+        Path(f.name).stem: Path(str(f))
+        for f in sorted(folder.iterdir(), key=lambda f: f.name)
+        if f.name.endswith(".toml")
+    }
+
+
+def locate(word: str) -> Path:
+    """A built-in study's name or a path; a `LookupError` lists what there is."""
+    if word in builtin():
+        return builtin()[word]
+    if Path(word).is_file():
+        return Path(word)
+    raise LookupError(f"no study {word!r}: neither a file nor built in; built in: {', '.join(builtin())}")
+
+
+def read(path: Path) -> Study:
+    """The study in ``path``. Whether its arms can be resolved depends on the scale: `Study.settings` checks it.
+
+    A `ValueError` names the file, the key, its value and what is allowed.
+    """
+    try:
+        return parse(path.read_bytes())
+    except (ValueError, LookupError) as error:
+        raise ValueError(f"{path}: {error.args[0]}") from None
+
+
+def parse(content: bytes) -> Study:
+    """A study from the bytes of its file; errors as for `read`, without the file's name."""
+    try:
+        table = tomllib.loads(content.decode())
+        _check_keys("", Study, table)
+        for key in ("question", "base"):
+            if key not in table:
+                raise ValueError(
+                    f"{key} is missing: a study has a question and a base; `onechange new` writes one"
+                )
+        _check_keys("sampling: ", Sampling, table.get("sampling"))
+        for number, arm in enumerate(table["arm"] if isinstance(table.get("arm"), list) else [], start=1):
+            _check_keys(f"arm {number}: ", Arm, arm)
+        return msgspec.convert(table, Study)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8: bad byte at offset {error.start}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"not TOML: {error}") from None
