@@ -21,6 +21,12 @@ from onechange.family import resolve
 from onechange.study_folder import StudyFolder
 from small_studies import CHARACTERS, STUDY, Nursery, Outcome, files, onechange, study_file, without_times
 
+BOUNCING = STUDY.replace(
+    "evaluate_every = 3",
+    "evaluate_every = 3\noptimizer = { learning_rate = 1.0 }\nschedule = { warmup = 0, final = 1.0 }",
+)
+"""The study with steps so long that the best checkpoint is hardly ever the last."""
+
 ARMS = ("plain", "merged", "turned")
 FIRST_KEYS = {"step", "nats_per_token", "nats_per_character", "bits_per_byte"}
 HISTORY_KEYS = {
@@ -99,12 +105,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory, text: Path) -> Path:
     return folder / "out"
 
 
-def run(folder: Path, text: Path, *words: object, content: str = STUDY, json_: bool = True) -> Outcome:
+def run(folder: Path, text: Path, *words: object, content: str = BOUNCING, json_: bool = True) -> Outcome:
     """The study on ``text`` in ``folder``/out."""
     return onechange(*arguments(folder, text, *words, content=content), *(["--json"] if json_ else []))
 
 
-def arguments(folder: Path, text: Path, *words: object, content: str = STUDY) -> list[object]:
+def arguments(folder: Path, text: Path, *words: object, content: str = BOUNCING) -> list[object]:
     file = folder / "small.toml"
     if not file.exists():
         study_file(folder, content)
@@ -182,6 +188,12 @@ def test_figures_follow_from_the_measures_on_disk(whole: Path) -> None:
     """Recomputed here from `measures.json`, `tokenizer.json` and the corpus alone."""
     results = json.loads((whole / "results.json").read_text())
     arms = {arm["name"]: arm for arm in results["arms"]}
+    assert any(one["best"]["step"] != one["last"]["step"] for arm in arms.values() for one in arm["runs"])
+    assert any(
+        arm["versus_parent"]["nats_per_character_difference"]
+        != arm["versus_parent_last"]["nats_per_character_difference"]
+        for arm in results["arms"][1:]
+    )
     for name, arm in arms.items():
         for one in arm["runs"]:
             folder = whole / "arms" / name / f"seed-{one['seed']}"
@@ -205,9 +217,6 @@ def test_figures_follow_from_the_measures_on_disk(whole: Path) -> None:
                 rough = step["validation_loss"] * arm["validation_tokens"] / characters
                 assert one[which]["rough_nats_per_character"] == pytest.approx(rough, rel=1e-12)
                 assert rough == pytest.approx(step["validation_nats_per_character"], rel=1e-12)
-                assert one[which]["nats_per_character"] == pytest.approx(rough, rel=0.2), (
-                    "two views of one thing"
-                )
     for name, parent in (("merged", "plain"), ("turned", "merged")):
         for which, key in (("best", "versus_parent"), ("last", "versus_parent_last")):
             differences = [
@@ -393,6 +402,15 @@ TIMES_AND_START = ("environment.json", "timing.jsonl", "results.json", "start.js
 """`start.json` holds the command."""
 
 
+@pytest.mark.usefixtures("no_page")
+def test_a_study_is_finished_when_all_arms_have_the_same_seeds(tmp_path: Path, text: Path) -> None:
+    assert run(tmp_path, text).document["status"] == "finished"
+    assert run(tmp_path, text, "--resume", "--arm", "plain", "--seeds", 2).document["status"] == "unfinished"
+    rest = run(tmp_path, text, "--resume").document
+    assert rest["status"] == "finished"
+    assert [len(arm["runs"]) for arm in rest["arms"]] == [2, 2, 2]
+
+
 def same_results(one: Path, other: Path) -> bool:
     first, second = (json.loads((folder / "results.json").read_text()) for folder in (one, other))
     return without_times(first) == without_times(second)
@@ -564,8 +582,8 @@ def test_two_processes_do_not_share_a_study(whole: Path, text: Path) -> None:
 def test_a_folder_that_holds_a_study_is_not_given_to_another(
     whole: Path, words: list[str], named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study_file(tmp_path)
-    study_file(tmp_path, STUDY.replace("vocabulary = 120", "vocabulary = 121"), "other.toml")
+    study_file(tmp_path, BOUNCING)
+    study_file(tmp_path, BOUNCING.replace("vocabulary = 120", "vocabulary = 121"), "other.toml")
     monkeypatch.chdir(tmp_path)
     before = files(whole, ())
     outcome = onechange("run", *words, "--out", whole)
