@@ -219,3 +219,19 @@ def test_unknown_characters_of_a_prompt_are_listed_with_their_places(tokenizer: 
 
 def test_no_prompts_give_no_texts(tokenizer: Tokenizer) -> None:
     assert written(small_model(tokenizer.vocabulary_size, 8), tokenizer, []) == []
+
+
+def test_any_number_of_tokens_may_be_asked_for(tokenizer: Tokenizer) -> None:
+    """Nothing is laid out for all of them beforehand."""
+    model = small_model(tokenizer.vocabulary_size, 8)
+    calls = []
+
+    def enough(*given: object) -> None:
+        calls.append(given)
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+
+    model.register_forward_pre_hook(enough)
+    with pytest.raises(KeyboardInterrupt):
+        written(model, tokenizer, ["The cat"], tokens=10**15)
+    assert model.training, "the model is given back as it was"
