@@ -35,8 +35,8 @@ class Checkpoints:
         """Write the checkpoint of ``step``; no pointer moves yet."""
 
         def fill(folder: Path) -> None:
-            save_file(_weights(model), folder / "model.safetensors")
-            save_file(_optimizer_state(model, optimizer), folder / "optimizer.safetensors")
+            _save(_weights(model), folder / "model.safetensors")
+            _save(_optimizer_state(model, optimizer), folder / "optimizer.safetensors")
             (folder / "state.json").write_text(json.dumps({"step": step, **state}, sort_keys=True) + "\n")
 
         atomic.folder(self.at(step), fill)
@@ -97,6 +97,8 @@ class Checkpoints:
 def _tensors(path: Path) -> dict[str, Tensor]:
     try:
         return load_file(path)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path} is missing") from None
     except SafetensorError:
         raise _damaged(path) from None
 
@@ -108,6 +110,14 @@ def _damaged(path: Path) -> ValueError:
 def _refuse(path: Path, odd: Set[str]) -> None:
     if odd:
         raise ValueError(f"{path}: its weights are not this recipe's: {', '.join(sorted(odd)[:5])}")
+
+
+def _save(tensors: dict[str, Tensor], path: Path) -> None:
+    """`save_file`, whose error for a full disk is no `OSError`."""
+    try:
+        save_file(tensors, path)
+    except SafetensorError as error:
+        raise OSError(f"{path} cannot be written: {error}") from None
 
 
 def _weights(model: nn.Module) -> dict[str, Tensor]:

@@ -47,6 +47,8 @@ def generate(
         raise ValueError(f"temperature = {temperature}: must be a finite number, at least 0")
     if top_k < 1:
         raise ValueError(f"top_k = {top_k}: must be at least 1")
+    if not prompts:
+        return []
     contexts: list[np.ndarray] = []
     for prompt in prompts:
         if not prompt:
@@ -80,8 +82,11 @@ def pick(logits: Float[np.ndarray, " vocabulary"], draw: float, temperature: flo
     order = np.argsort(-logits, kind="stable")[:top_k]
     if temperature == 0:
         return int(order[0])
-    scaled = logits[order].astype(np.float64) / temperature
-    weights = np.exp(scaled - scaled[0]).cumsum()
+    behind = logits[order].astype(np.float64) - logits[order[0]]
+    with np.errstate(
+        over="ignore"
+    ):  # at a temperature near 0 all but the likeliest are infinitely far behind
+        weights = np.exp(behind / temperature).cumsum()
     return int(order[min(np.searchsorted(weights, draw * weights[-1], side="right"), len(order) - 1)])
 
 

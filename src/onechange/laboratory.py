@@ -26,6 +26,10 @@ def run(plan: Plan, folder: StudyFolder, watch: Watch, say: Say) -> dict[str, An
     on; a finished run is not touched.
     """
     corpus = plan.corpus
+    _same_corpus(folder, corpus.fingerprint)
+    for arm in plan.arms:  # all there from the start: a resume without --seeds knows what was asked for
+        for seed in plan.seeds:
+            folder.run(arm, seed).mkdir(parents=True, exist_ok=True)
     kept, notes = prompts.usable(plan.study.prompts, corpus)
     facts = {
         **corpus.facts,
@@ -41,7 +45,6 @@ def run(plan: Plan, folder: StudyFolder, watch: Watch, say: Say) -> dict[str, An
         tokens = [list(pair) for pair in zip(described["tokens"], described["ids"], strict=True)]
         recipe = plan.recipe(arm, 0)
         settings = {key: _short(getattr(recipe, key)) for key in _SHOWN}
-        (folder.path / "arms" / arm).mkdir(parents=True, exist_ok=True)
         content = {**plan.facts(arm), "settings": settings, "demonstration": tokens}
         atomic.write(folder.path / "arms" / arm / "arm.json", _pretty(content))
     for seed in plan.seeds:
@@ -55,6 +58,18 @@ def run(plan: Plan, folder: StudyFolder, watch: Watch, say: Say) -> dict[str, An
 
 _SHOWN = (*ARM_FAMILIES, "layers", "heads", "width", "window", "batch", "dropout", "clip", "evaluate_every",
           "precision", "compile", "threads")  # fmt: skip
+
+
+def _same_corpus(folder: StudyFolder, fingerprint: str) -> None:
+    """A `ValueError` if the folder's study was started on other text than is there now."""
+    if not (folder.path / "corpus.json").is_file():
+        return
+    held = folder.json("corpus.json")["fingerprint"]
+    if held != fingerprint:
+        raise ValueError(
+            f"{folder.path} was started on other text (fingerprint {held[:12]}, now {fingerprint[:12]}): "
+            "put the text back, or choose another --out"
+        )
 
 
 def _one(

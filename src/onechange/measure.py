@@ -73,12 +73,8 @@ def measure(
         raise ValueError("the tokenizer is not lossless, so the text it stands for has no nats per character")
     if not len(text.ids):
         raise ValueError("the text is empty: there is nothing to measure")
-    if text.lengths.sum() != text.characters:
-        raise ValueError(
-            f"the tokens hold {text.lengths.sum():,} characters, the text {text.characters:,}: not the same text"
-        )
+    stories = _stories(tokenizer, text)
     nats = surprises(model, text.ids, separator, rows)
-    stories = np.repeat(np.arange(len(text.story_tokens)), text.story_tokens)
     return Measure(
         nats=np.bincount(stories, weights=nats, minlength=len(text.story_tokens)),
         tokens=len(text.ids),
@@ -89,11 +85,29 @@ def measure(
     )
 
 
+def _stories(tokenizer: Tokenizer, text: Encoding) -> Int[np.ndarray, " tokens"]:
+    """The story of every token; a `ValueError` unless the tokens' characters are each story's and the whole text's."""
+    if text.story_tokens.sum() != len(text.ids):
+        raise ValueError(
+            f"the stories have {text.story_tokens.sum():,} tokens, the text {len(text.ids):,}: characters are missing"
+        )
+    stories = np.repeat(np.arange(len(text.story_tokens)), text.story_tokens)
+    lengths = np.array([len(token) for token in tokenizer.tokens()])[text.ids]
+    held = np.bincount(stories, weights=lengths, minlength=len(text.story_tokens))
+    if held.sum() != text.characters or (held != text.story_characters).any():
+        raise ValueError(
+            f"the tokens hold {int(held.sum()):,} characters, the text {text.characters:,}: not the same text"
+            + (", story by story" if held.sum() == text.characters else "")
+        )
+    return stories
+
+
 @torch.no_grad()
 def surprises(
     model: Model, ids: Int[np.ndarray, " tokens"], context: Int[np.ndarray, " context"], rows: int = ROWS
 ) -> Float[np.ndarray, " tokens"]:
     """The surprise at every token in nats, float64; ``context`` stands before the first. Dropout is off."""
+    assert len(context), "the first token needs something before it"
     context = context[-model.sizes.window :]
     stream = np.concatenate((context, ids))
     nats = np.zeros(len(stream))

@@ -94,6 +94,16 @@ class Plan:
             **settings,
         )
 
+    def check(self) -> None:
+        """Raise, before anything is written, the `ValueError` or `LookupError` that a run of the plan would end in."""
+        for arm in self.arms:
+            try:
+                recipe = self.recipe(arm, self.seeds[0])
+                for name in family.TRAINING_FAMILIES:
+                    family.build(name, getattr(recipe, name))
+            except (ValueError, LookupError) as error:
+                raise type(error)(f"arm {arm!r}: {error.args[0]}") from None
+
     def facts(self, arm: str) -> dict[str, Any]:
         """What follows from the arm's settings, in the keys of `results.json`."""
         settings, data = self.settings(arm), self.dataset(arm)

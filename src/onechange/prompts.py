@@ -1,5 +1,6 @@
 """Which prompts a study's samples continue on a given corpus."""
 
+import re
 from collections.abc import Sequence
 
 from onechange.documents import Corpus
@@ -22,9 +23,16 @@ def usable(prompts: Sequence[str], corpus: Corpus) -> tuple[list[str], list[str]
         else:
             kept.append(prompt)
     if prompts and not kept:
-        kept = [" ".join(story[:400].split()[:WORDS]) for story in corpus.validation[:MOST]]
+        kept = [_beginning(story) for story in corpus.validation[:MOST]]
         notes.append("the beginnings of the first validation stories are continued instead")
     return kept, notes
+
+
+def _beginning(story: str) -> str:
+    """The first words as they stand there: a space put between them might not be in the alphabet."""
+    words = re.match(rf"(?:\S+\s*){{1,{WORDS}}}", story[:400])
+    assert words, "stories are stripped and never empty"
+    return words.group().rstrip()
 
 
 def demonstration(sentence: str, corpus: Corpus) -> str:

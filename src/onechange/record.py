@@ -34,8 +34,11 @@ def collect(folder: StudyFolder) -> dict[str, Any]:
         parent = by_name.get(arm["from"])
         for which, key in (("best", "versus_parent"), ("last", "versus_parent_last")):
             arm[key] = _versus(folder, arm, parent, which) if parent else None
-    finished = len(arms) == len(study.arm_names) and all(
-        run["status"] == "finished" for arm in arms for run in arm["runs"]
+    seeds = {tuple(run["seed"] for run in arm["runs"]) for arm in arms}
+    finished = (
+        len(arms) == len(study.arm_names)
+        and len(seeds) == 1
+        and all(run["status"] == "finished" for arm in arms for run in arm["runs"])
     )
     base = arms[0] if arms else {}
     environment = _first_environment(folder, arms)
@@ -77,7 +80,7 @@ def _run(folder: StudyFolder, arm: str, seed: int) -> dict[str, Any]:
     last = max(seconds, default=0)
     return {
         "seed": seed,
-        "status": "failed" if failure else "finished" if measures else "running",
+        "status": _status(path, failure, measures),
         "error": failure["error"] if failure else None,
         "steps": last,
         "seconds": seconds[last]["seconds"] if last else 0.0,
@@ -87,6 +90,14 @@ def _run(folder: StudyFolder, arm: str, seed: int) -> dict[str, Any]:
         "last": _figures(measures["last"]) if measures else None,
         "history": history,
     }
+
+
+def _status(path: Path, failure: Any, measures: Any) -> str:
+    if failure:
+        return "failed"
+    if measures:
+        return "finished"
+    return "running" if (path / "recipe.toml").is_file() else "missing"
 
 
 def _figures(measured: Mapping[str, Any]) -> dict[str, Any]:

@@ -95,6 +95,8 @@ class Study(
     scales: dict[str, dict[str, Any]] = {}
 
     def __post_init__(self) -> None:
+        if "" in self.prompts:
+            raise ValueError('prompts: "" is empty, there is nothing to continue')
         names = self.arm_names
         for name in names:
             if not (isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name)):

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from onechange import atomic, family
+from onechange import atomic, family, study
 from onechange.plan import Means, Plan
-from onechange.study import Study, parse
+from onechange.study import Study
 
 FORMAT = 1
 
@@ -49,7 +49,8 @@ class StudyFolder:
     def seeds(self, arm: str) -> list[int]:
         """The seeds of the arm that have a folder, in order."""
         found = (self.path / "arms" / arm).glob("seed-*")
-        return sorted(int(folder.name.removeprefix("seed-")) for folder in found)
+        numbers = [folder.name.removeprefix("seed-") for folder in found]
+        return sorted(int(number) for number in numbers if number.isdecimal())
 
     def all_seeds(self) -> list[int]:
         """Every seed that any arm has a folder for, in order."""
@@ -87,13 +88,13 @@ class StudyFolder:
 
     def study(self) -> Study:
         """The study file that was copied here."""
-        return parse((self.path / "study.toml").read_bytes())
+        return study.read(self.path / "study.toml")
 
     def plan(self, seeds: list[int], arms: list[str] | None) -> Plan:
         """The plan of the study in this folder, with the means it was started with."""
-        start, study = self.start(), self.study()
+        start, found = self.start(), self.study()
         means = Means(start.threads, start.precision, start.compile)
-        return Plan(study, start.scale, start.source, seeds, arms or study.arm_names, means)
+        return Plan(found, start.scale, start.source, seeds, arms or found.arm_names, means)
 
     def json(self, name: str) -> Any:
         """The content of one of the folder's JSON files."""

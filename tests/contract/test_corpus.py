@@ -11,7 +11,7 @@ from onechange.corpus import Source
 from onechange.documents import fingerprint, prepare
 
 MEMBERS = family.members("corpus")
-STORIES = [f"Story {number} of a bear.\nIt ate {number} pears." for number in range(60)]
+STORIES = [f"Story {number} of a bear.\nIt ate {number} pears." for number in range(400)]
 
 
 @pytest.fixture(params=MEMBERS)
@@ -44,10 +44,10 @@ def test_documents_are_the_same_each_time_and_in_order(table: dict[str, Any]) ->
 
 
 def test_more_characters_only_add_stories(table: dict[str, Any]) -> None:
-    few, many = (prepare({**table, "characters": characters}, cache=None) for characters in (700, 1_500))
+    few, many = (prepare({**table, "characters": characters}, cache=None) for characters in (4_000, 8_000))
     assert many.training[: len(few.training)] == few.training or few.facts["documents"] < 10
-    assert few.facts["characters"] >= 700
-    assert many.facts["characters"] >= 1_500
+    assert few.facts["characters"] >= 4_000
+    assert many.facts["characters"] >= 8_000
 
 
 def test_facts_agree_with_the_text(table: dict[str, Any], tmp_path: Path) -> None:

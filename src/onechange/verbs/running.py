@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.table import Table
+from rich.text import Text
 
 from onechange import estimate, laboratory, source, study
 from onechange.family import resolve
@@ -53,7 +54,7 @@ def run(request: Request, as_json: bool) -> None:
             f"{folder.path} holds a study already: --resume goes on with it, another --out starts afresh"
         )
     if not folder.exists:
-        _ = new_plan.corpus  # a text that cannot be had leaves no folder behind
+        new_plan.check()  # what is wrong with text or settings leaves no folder behind
     with folder.locked():
         if folder.exists:
             plan = _resumed(request, folder, new_plan)
@@ -74,7 +75,7 @@ def run(request: Request, as_json: bool) -> None:
 def show(folder: Path) -> None:
     """The answer, the ladder and the table of a study, and where its page is."""
     found = read_report(folder)
-    output.out.print(f"[bold]{found.question}[/bold]\n", markup=True)
+    output.out.print(Text(f"{found.question}\n", "bold"))
     output.out.print(terminal.answer(found), "")
     output.out.print(terminal.ladder(found, min(100, output.out.width)))
     output.out.print(terminal.table(found))
@@ -140,6 +141,8 @@ def seeds(word: str) -> list[int]:
 
 def _prepare(request: Request) -> tuple[Plan, bytes, StudyFolder]:
     path = study.locate(request.study or DEFAULT_STUDY)
+    if request.resume and request.study is None and request.out and StudyFolder(request.out).exists:
+        path = request.out / "study.toml"
     content = path.read_bytes()
     found = study.read(path)
     scale = request.scale or DEFAULT_SCALE

@@ -1,0 +1,83 @@
+"""Models of a few hundred weights with strong opinions: their figures depend on every token they see."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from onechange import family
+from onechange.alphabet import Alphabet
+from onechange.first_weights import fill
+from onechange.model import Model
+from onechange.sizes import Sizes
+from onechange.tokenizer import Tokenizer
+from onechange.tokenizer.bpe import Bpe
+from onechange.tokenizer.character import Character
+
+
+def small_model(
+    vocabulary: int, window: int, *, position: str = "learned", dropout: float = 0.0, seed: int = 0
+) -> Model:
+    """Two layers of width 16, its weights far larger than first weights, so that context matters."""
+    parts: dict[str, dict[str, Any]] = {
+        name: family.resolve(name, position if name == "position" else family.members(name)[0])
+        for name in family.MODEL_FAMILIES
+    }
+    parts["norm"] = family.resolve("norm", "layer")
+    parts["mlp"] = family.resolve("mlp", "gelu")
+    parts["attention"] = family.resolve("attention", "heads")
+    model = Model(Sizes(2, 2, 16, window, vocabulary, dropout), parts)
+    fill(model, seed, 2)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.ndim >= 2:
+                parameter.mul_(20)
+    return model
+
+
+def uniform_model(vocabulary: int, window: int) -> Model:
+    """Every token is as likely as any other: the table that makes the scores is zero."""
+    model = small_model(vocabulary, window)
+    with torch.no_grad():
+        model.embedding.zero_()
+    return model
+
+
+def character(text: str) -> Character:
+    """The characters of ``text`` as tokens."""
+    tokenizer = Character()
+    tokenizer.learn([text], "".join(sorted(set(text))))
+    return tokenizer
+
+
+def bpe(texts: Sequence[str], vocabulary: int) -> Bpe:
+    """Merges learned from ``texts``."""
+    tokenizer = Bpe(vocabulary=vocabulary)
+    tokenizer.learn(texts, Alphabet("".join(sorted(set("".join(texts))))).characters)
+    return tokenizer
+
+
+def logits_after(model: Model, ids: Sequence[int]) -> torch.Tensor:
+    """Scores of the token after ``ids``, computed for this one text alone, in float64."""
+    assert 1 <= len(ids) <= model.sizes.window
+    with torch.no_grad():
+        return model.logits(model(torch.tensor([list(ids)])))[0, -1].double()
+
+
+def plain_surprise(model: Model, ids: Sequence[int], target: int) -> float:
+    """−ln p of ``target`` after ``ids`` in nats, from the definition."""
+    scores = logits_after(model, ids)
+    return float(torch.logsumexp(scores, 0) - scores[target])
+
+
+class Lossy(Character):  # type: ignore[misc]
+    """A tokenizer that says of itself that it loses text."""
+
+    lossless = False
+
+
+def as_lossy(tokenizer: Character) -> Tokenizer:
+    """``tokenizer`` with the same ids, but not lossless."""
+    lossy = Lossy()
+    lossy.restore(tokenizer.state())
+    return lossy
