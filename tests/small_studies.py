@@ -127,7 +127,7 @@ class Nursery:
         )
 
     def onechange(self, words: Sequence[object], program: str) -> Outcome:
-        """The command in a child of its own, ``program`` (Python) before it; -9 is the status of one that was killed."""
+        """The command in a child of its own, ``program`` (Python) before it; -9 is the status of a killed one."""
         assert self._mother.stdin and self._mother.stdout
         out, err = (self._folder / name for name in ("out", "err"))
         order = {

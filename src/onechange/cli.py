@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,12 +32,17 @@ DEFAULT_STUDY = "tokenizers-and-positions"
 @app.command()
 def run(
     study: Annotated[
-        str | None, typer.Argument(metavar="[STUDY]", help=f"A built-in study or a file. [{DEFAULT_STUDY}]")
+        str | None,
+        typer.Argument(metavar="STUDY", help=f"A built-in study or a file. Default: {DEFAULT_STUDY}."),
     ] = None,
-    scale: Annotated[str | None, typer.Option(help="tiny, quick, full, or the study's own. [quick]")] = None,
+    scale: Annotated[
+        str | None, typer.Option(help="tiny, quick, full, or the study's own. Default: quick.")
+    ] = None,
     data: Data = None,
-    out: Annotated[Path | None, typer.Option(help="Folder. [runs/<study>-<scale>-<corpus>]")] = None,
-    seeds: Annotated[str | None, typer.Option(help="How many, from 0; or a list such as 3,5. [1]")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder. Default: runs/<study>-<scale>-<corpus>.")] = None,
+    seeds: Annotated[
+        str | None, typer.Option(help="How many, from 0; or a list such as 3,5. Default: 1.")
+    ] = None,
     arm: Annotated[list[str] | None, typer.Option(help="Only this arm; may be repeated.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the study in the folder.")] = False,
     dry_run: Annotated[
@@ -138,9 +143,7 @@ def corpus_describe(
 @tokenizer_app.command("show")
 def tokenizer_show(
     what: Annotated[str, typer.Argument(metavar="RUN|MEMBER", help="A run's folder, or a tokenizer's name.")],
-    text: Annotated[
-        str | None, typer.Option(help="What to split. [a sentence about Lucy and a box]")
-    ] = None,
+    text: Annotated[str | None, typer.Option(help="What to split. [a sentence about Lucy and a box]")] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
@@ -150,21 +153,40 @@ def tokenizer_show(
     describing.tokenizer(what, text, data, as_json)
 
 
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+"""Words that fit no command; typer does not export its name."""
+
+
 def main() -> None:
     """Run the command line. A person's mistake is one line on standard error and exit status 2."""
     try:
-        app()
-    except KeyboardInterrupt:
-        print("\nonechange: stopped; the same command with --resume goes on from here", file=sys.stderr)
-        sys.exit(130)
+        status = app(standalone_mode=False) or 0
+        sys.stdout.flush()
+    except typer.Abort:
+        status = 130
+    except UsageError as error:
+        status = _misused(error)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: nothing to say
-        sys.exit(141)
+        status = 141
     except (ValueError, LookupError, OSError) as error:
         if os.environ.get("ONECHANGE_TRACEBACK"):
             raise
         print(f"onechange: {_sentence(error)}", file=sys.stderr)
-        sys.exit(2)
+        status = 2
+    if status == 130:
+        go_on = "; the same command with --resume goes on from here" if sys.argv[1:2] == ["run"] else ""
+        print(f"\nonechange: stopped{go_on}", file=sys.stderr)
+    sys.exit(status)
+
+
+def _misused(error: Any) -> int:
+    """One line for words that fit no command; nothing where the help was shown instead."""
+    message = " ".join(error.format_message().split())
+    if message:
+        command = error.ctx.command_path if error.ctx else "onechange"
+        print(f"onechange: {message.removesuffix('.')}; see {command} --help", file=sys.stderr)
+    return error.exit_code
 
 
 def _sentence(error: Exception) -> str:

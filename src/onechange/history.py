@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from onechange import atomic
+from onechange import atomic, json_file
 
 
 class History:
@@ -23,11 +23,14 @@ class History:
             os.fsync(file.fileno())
 
     def rows(self) -> list[dict[str, Any]]:
-        """Every whole row; a last line that a kill left unfinished is no row."""
+        """Every whole row; a last line that a kill left unfinished is no row. A `ValueError` names a damaged line."""
         if not self.path.is_file():
             return []
-        lines = self.path.read_text(encoding="utf-8").splitlines(keepends=True)
-        return [json.loads(line) for line in lines if line.endswith("\n")]
+        lines = self.path.read_bytes().split(b"\n")[:-1]
+        return [
+            json_file.parse(line, f"{self.path}, line {number}", "step")
+            for number, line in enumerate(lines, 1)
+        ]
 
     def cut(self, step: int) -> None:
         """Drop what lies beyond ``step``: the run goes on from there."""

@@ -64,7 +64,7 @@ def _same_corpus(folder: StudyFolder, fingerprint: str) -> None:
     """A `ValueError` if the folder's study was started on other text than is there now."""
     if not (folder.path / "corpus.json").is_file():
         return
-    held = folder.json("corpus.json")["fingerprint"]
+    held = folder.corpus()["fingerprint"]
     if held != fingerprint:
         raise ValueError(
             f"{folder.path} was started on other text (fingerprint {held[:12]}, now {fingerprint[:12]}): "

@@ -3,12 +3,11 @@
 import os
 import platform
 import shutil
+import sys
 import sysconfig
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from onechange import __version__
 from onechange.recipe import Precision
@@ -18,16 +17,14 @@ REPORTED = ("torch", "numpy", "safetensors", "scipy", "altair", "huggingface-hub
 
 def has_fast_bf16() -> bool:
     """Whether bf16 products are done in hardware (AVX512-BF16 or AMX), at two to three times float32's rate."""
-    capabilities = torch.backends.cpu.get_cpu_capability()
-    flags = _processor_flags()
-    return "avx512_bf16" in flags or "amx_bf16" in flags or "AMX" in str(capabilities)
+    return not _processor_flags().isdisjoint({"avx512_bf16", "amx_bf16"})
 
 
 def why_not_compile() -> str | None:
     """What `torch.compile` lacks here, in words, or ``None`` if it can be used."""
-    compiler = os.environ.get("CXX") or next((c for c in ("g++", "clang++", "c++") if shutil.which(c)), None)
-    if compiler is None or shutil.which(compiler.split()[0]) is None:
-        return "no C++ compiler was found"
+    compiler = os.environ.get("CXX", "clang++" if sys.platform == "darwin" else "g++")  # torch tries no other
+    if shutil.which(compiler) is None:
+        return f"no C++ compiler was found ({compiler})"
     if not (Path(sysconfig.get_paths()["include"]) / "Python.h").is_file():
         return "Python's C headers (Python.h) were not found"
     return None

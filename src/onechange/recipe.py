@@ -89,6 +89,8 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             for name in family.FAMILIES:
                 if name not in content:
                     raise ValueError(f"the table [{name}] is missing")
+                if not isinstance(content[name], dict):
+                    raise ValueError(f"{name} = {content[name]!r}: must be a table")
                 content[name] = family.resolve(name, content[name])
             return msgspec.convert(content, cls)
         except (msgspec.MsgspecError, ValueError, LookupError) as error:

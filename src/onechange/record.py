@@ -9,12 +9,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from onechange import atomic
+from onechange import atomic, json_file
 from onechange.compare import Scores, difference, interval_over_stories
 from onechange.history import History
 from onechange.study_folder import StudyFolder
 
 FORMAT = 1
+_ARM = ("name", "from", "change", "settings", "demonstration")
 
 
 def write(folder: StudyFolder) -> dict[str, Any]:
@@ -26,9 +27,9 @@ def write(folder: StudyFolder) -> dict[str, Any]:
 
 def collect(folder: StudyFolder) -> dict[str, Any]:
     """The document; arms and runs that are missing or unfinished are in it, marked as such."""
-    start, study, corpus = folder.start(), folder.study(), folder.json("corpus.json")
-    facts = {name: _json(folder.path / "arms" / name / "arm.json") for name in study.arm_names}
-    arms = [_arm(folder, facts[name]) for name in study.arm_names if facts[name]]
+    start, study, corpus = folder.start(), folder.study(), folder.corpus()
+    facts = {name: _json(folder.path / "arms" / name / "arm.json", *_ARM) for name in study.arm_names}
+    arms = [_arm(folder, fact) for fact in facts.values() if fact]
     by_name = {arm["name"]: arm for arm in arms}
     for arm in arms:
         parent = by_name.get(arm["from"])
@@ -76,7 +77,7 @@ def _run(folder: StudyFolder, arm: str, seed: int) -> dict[str, Any]:
         {**row, "seconds": seconds.get(row["step"], {}).get("seconds")}
         for row in History(path / "metrics.jsonl").rows()
     ]
-    measures, failure = _json(path / "measures.json"), _json(path / "failure.json")
+    measures, failure = _json(path / "measures.json", "best", "last"), _json(path / "failure.json", "error")
     last = max(seconds, default=0)
     return {
         "seed": seed,
@@ -118,7 +119,7 @@ def _versus(
     if not seeds:
         return None
     ours, theirs = (
-        [_scores(folder.json(f"arms/{name}/seed-{seed}/measures.json")[which]) for seed in seeds]
+        [_scores(json_file.read(folder.run(name, seed) / "measures.json")[which]) for seed in seeds]
         for name in (arm["name"], parent["name"])
     )
     return asdict(difference(ours, theirs))
@@ -132,11 +133,11 @@ def _scores(measured: Mapping[str, Any]) -> Scores:
 def _first_environment(folder: StudyFolder, arms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for arm in arms:
         for run in arm["runs"]:
-            found = _json(folder.run(arm["name"], run["seed"]) / "environment.json")
+            found = _json(folder.run(arm["name"], run["seed"]) / "environment.json", "machine", "versions")
             if found:
                 return found
     return {}
 
 
-def _json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+def _json(path: Path, *needed: str) -> dict[str, Any] | None:
+    return json_file.read(path, *needed) if path.is_file() else None

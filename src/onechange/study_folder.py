@@ -1,7 +1,6 @@
 """The folder of a study: where everything lies, how it was started, and the lock that keeps two processes apart."""
 
 import fcntl
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from onechange import atomic, family, study_file
+from onechange import atomic, family, json_file, study_file
 from onechange.plan import Means, Plan
 from onechange.study import Study
 
@@ -96,9 +95,11 @@ class StudyFolder:
         means = Means(start.threads, start.precision, start.compile)
         return Plan(found, start.scale, start.source, seeds, arms or found.arm_names, means)
 
-    def json(self, name: str) -> Any:
-        """The content of one of the folder's JSON files."""
-        return json.loads((self.path / name).read_text(encoding="utf-8"))
+    def corpus(self) -> dict[str, Any]:
+        """The content of `corpus.json`."""
+        return json_file.read(
+            self.path / "corpus.json", "fingerprint", "prompts", "demonstration", "entropy_floor"
+        )
 
     @contextmanager
     def locked(self) -> Iterator[None]:

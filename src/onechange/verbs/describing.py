@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
+from rich.table import Column, Table
+from rich.text import Text
 
 from onechange import dataset, documents, family, source, tokenizer_file, tokenizer_show
 from onechange.prompts import demonstration
@@ -18,7 +19,7 @@ def corpus(word: str, as_json: bool) -> None:
     if as_json:
         output.document(facts)
         return
-    table = Table(box=None, show_header=False, pad_edge=False)
+    table = Table("", Column(overflow="fold"), box=None, show_header=False, pad_edge=False)
     for name, value in facts.items():
         if value in (None, [], {}):
             continue
@@ -33,7 +34,7 @@ def corpus(word: str, as_json: bool) -> None:
             if isinstance(value, float)
             else str(value)
         )
-        table.add_row(name.replace("_", " "), shown if name != "separator" else repr(value))
+        table.add_row(name.replace("_", " "), Text(shown if name != "separator" else repr(value)))
     output.out.print(table)
 
 
@@ -41,16 +42,20 @@ def tokenizer(what: str, text: str | None, data: str | None, as_json: bool) -> N
     """Split a text with a run's tokenizer or with a member learned now."""
     if (Path(what) / "tokenizer.json").is_file():
         found = tokenizer_file.load(Path(what) / "tokenizer.json")
-        asked = text or DEMONSTRATION
+        asked = DEMONSTRATION if text is None else text
     elif what in family.members("tokenizer"):
         prepared = documents.prepare(source.parse(data or "storyworld"))
         found = dataset.learn(prepared, family.resolve("tokenizer", what))
-        asked = text or demonstration(DEMONSTRATION, prepared)
+        asked = demonstration(DEMONSTRATION, prepared) if text is None else text
     else:
         raise LookupError(
             f"{what!r} is neither a run's folder nor a tokenizer; there is {', '.join(family.members('tokenizer'))}"
         )
-    split = tokenizer_show.describe(found, asked)
+    try:
+        split = tokenizer_show.describe(found, asked)
+    except ValueError as error:
+        advice = "; name another text with --text" if text is None else ""
+        raise ValueError(f"{asked!r}: {error.args[0]}{advice}") from None
     if as_json:
         output.document({"vocabulary": found.vocabulary_size, "remarks": found.remarks(), **split})
         return

@@ -1,6 +1,7 @@
 """`onechange doctor`: what this machine can do, and what a run will use."""
 
-from rich.table import Table
+from rich.table import Column, Table
+from rich.text import Text
 
 from onechange import processor
 from onechange.documents import user_cache
@@ -23,7 +24,7 @@ def doctor(as_json: bool) -> None:
     if as_json:
         output.document(found)
         return
-    table = Table(box=None, show_header=False, pad_edge=False)
+    table = Table("", Column(overflow="fold"), box=None, show_header=False, pad_edge=False)
     rows = {
         "onechange": found["onechange"],
         "python": found["python"],
@@ -39,5 +40,5 @@ def doctor(as_json: bool) -> None:
         "cache": found["cache"],
     }
     for name, value in rows.items():
-        table.add_row(f"[bold]{name}[/bold]", str(value))
+        table.add_row(Text(name, "bold"), Text(str(value)))
     output.out.print(table)

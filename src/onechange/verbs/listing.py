@@ -66,5 +66,7 @@ def _side_by_side(rows: list[dict[str, Any]]) -> Table:
 def _shown(value: Any) -> str:
     if isinstance(value, dict):
         settings = value.items()
-        return ", ".join(f"{key} = {json.dumps(inner)}" if key != "name" else inner for key, inner in settings)
+        return ", ".join(
+            f"{key} = {json.dumps(inner)}" if key != "name" else inner for key, inner in settings
+        )
     return ", ".join(value) if isinstance(value, list) else str(value)

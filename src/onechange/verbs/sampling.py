@@ -28,15 +28,20 @@ def sample(
     documents = []
     for run in runs:
         trained = checkpoint_reader.read(run, which)
-        for written in generate(
-            trained.model,
-            trained.tokenizer,
-            asked,
-            tokens=tokens,
-            seed=seed,
-            temperature=temperature,
-            top_k=top_k,
-        ):
+        try:
+            texts = generate(
+                trained.model,
+                trained.tokenizer,
+                asked,
+                tokens=tokens,
+                seed=seed,
+                temperature=temperature,
+                top_k=top_k,
+            )
+        except ValueError as error:
+            advice = "" if prompts else "; name another prompt with --prompt"
+            raise ValueError(f"{error.args[0]}{advice}") from None
+        for written in texts:
             documents.append({"run": str(run), "checkpoint": which, "step": trained.step, **asdict(written)})
     if as_json:
         output.document(documents)
@@ -48,5 +53,6 @@ def sample(
                 (document["prompt"], "bold"),
                 document["text"],
                 "\n",
-            )
+            ),
+            soft_wrap=True,
         )

@@ -1,0 +1,24 @@
+"""Reading JSON that onechange wrote, so that a damaged file is named instead of failing somewhere else."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+def read(path: Path, *needed: str) -> dict[str, Any]:
+    """The object in the file ``path``, which must have the keys ``needed``; a `ValueError` names a damaged file."""
+    return parse(path.read_bytes(), str(path), *needed)
+
+
+def parse(content: bytes, where: str, *needed: str) -> dict[str, Any]:
+    """The same of ``content``, found at ``where``."""
+    try:
+        found = json.loads(content)
+    except ValueError:
+        raise ValueError(f"{where} is damaged: it is not JSON") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{where} is damaged: it holds {type(found).__name__}, not an object")
+    missing = [key for key in needed if key not in found]
+    if missing:
+        raise ValueError(f"{where} is damaged: it lacks {', '.join(map(repr, missing))}")
+    return found
