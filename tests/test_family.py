@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-import onechange
+import onechange.norm
 from onechange import family
 from onechange.first_weights import fill
 from onechange.model import Model
@@ -43,6 +43,15 @@ def test_one_file_more_is_one_member_more(strangers: str):
     fill(model, 0, 1)
     assert model(torch.tensor([[0, 1, 2]])).shape == (1, 3, 8)
     assert family.resolve("position", {"name": strangers, "steep": 2}) == {"name": strangers, "steep": 2.0}
+
+
+def test_a_file_whose_name_starts_with_an_underscore_is_no_member(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    (tmp_path / "_beside.py").touch()
+    (tmp_path / "member.py").touch()
+    monkeypatch.setattr(onechange.norm, "__path__", [*onechange.norm.__path__, str(tmp_path)])
+    assert family.members("norm") == ["layer", "member"]
 
 
 def test_a_word_or_a_table():

@@ -365,6 +365,24 @@ def test_streams_give_the_same_numbers_on_every_machine():
     assert seed.stream(0, "data", "step-1").random(4).tolist() == (expected * 2.0**-53).tolist()
 
 
+def test_dropout_follows_from_seed_and_step_alone():
+    tokens = torch.arange(16).view(2, 8)
+
+    def first_loss(run: int, step: int) -> float:
+        torch.manual_seed(step)
+        return Engine(recipe(seed=run, dropout=0.5), 20).update(step, tokens, tokens)
+
+    losses = {run: [first_loss(run, step) for step in (1, 2, 3)] for run in (0, 1)}
+    assert len({loss for found in losses.values() for loss in found}) == 6
+    assert [first_loss(0, step) for step in (3, 1)] == [losses[0][2], losses[0][0]]
+    engine = Engine(recipe(dropout=0.5), 20)
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    engine.update(1, tokens, tokens)
+    assert torch.equal(torch.rand(3), expected), "torch's own generator is left alone"
+
+
 def test_first_weights_owe_nothing_to_torch_s_generator():
     torch.manual_seed(1)
     one = first_weights()

@@ -2,6 +2,7 @@
 
 import math
 
+import jaxtyping
 import numpy as np
 import pytest
 import torch
@@ -126,6 +127,11 @@ def test_the_table_that_reads_is_the_table_that_writes():
     after = model.logits(model(tokens))
     changed = (after != before).any(dim=(0, 1)).nonzero().flatten().tolist()
     assert changed == [unused], "a token that is not read changes only where it is written"
+
+
+def test_shapes_are_checked_while_tests_run():
+    with pytest.raises(jaxtyping.TypeCheckError, match="tokens"):
+        loud("rope")(drawn(1, 5)[0])
 
 
 def test_there_are_no_biases():
