@@ -17,8 +17,10 @@ def write(path: Path, content: bytes | str) -> None:
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(path)
-    except BaseException:
+    except BaseException as error:
         unfinished.unlink(missing_ok=True)
+        if isinstance(error, OSError):  # a full disk does not say whose write it refuses
+            error.filename = error.filename or str(path)
         raise
     sync(path.parent)
 

@@ -192,4 +192,6 @@ def _misused(error: Any) -> int:
 def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or 'the system'}: {error.strerror}"
+    if isinstance(error, UnicodeError):  # its first argument is the encoding's name
+        return str(error)
     return str(error.args[0]) if error.args else type(error).__name__

@@ -57,16 +57,16 @@ def generate(
             contexts.append(tokenizer.encode(prompt).astype(np.int64))
         except ValueError as error:
             raise ValueError(f"prompt {prompt!r}: {error.args[0]}") from None
-    draws = [stream(seed, "sample", prompt).random(tokens) for prompt in prompts]
+    streams = [stream(seed, "sample", prompt) for prompt in prompts]
     written: list[list[int]] = [[] for _ in prompts]
     seen = [_kept(context, model.sizes.window) for context in contexts]
     was_training = model.training
     model.eval()
     try:
-        for step in range(tokens):
+        for _ in range(tokens):
             logits = _next_logits(model, seen).numpy()
             for row in range(len(prompts)):
-                token = pick(logits[row], draws[row][step], temperature, top_k)
+                token = pick(logits[row], streams[row].random(), temperature, top_k)
                 written[row].append(token)
                 seen[row] = _kept(np.append(seen[row], token), model.sizes.window)
     finally:
