@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import onechange as onechange_package
-from onechange import family, laboratory
+from onechange import cli, family, laboratory
 from onechange.checkpoint_reader import read as read_run
 from onechange.estimate import UPDATES
 from onechange.scale import SCALES
@@ -259,6 +259,21 @@ def test_report_writes_everything_anew(copy: Path) -> None:
     assert (copy / "report.md").is_file()
     assert "turned" in outcome.out
     assert onechange("report", copy, "--json").document == before
+
+
+def test_the_page_of_a_study_that_is_not_finished_says_so(copy: Path) -> None:
+    """One run finished, one failed, one not yet begun."""
+    for path in sorted((copy / "arms/turned/seed-0").rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    (copy / "arms/merged/seed-0/measures.json").unlink()
+    (copy / "arms/merged/seed-0/failure.json").write_text('{"error": "the training loss at step 7 is nan"}')
+    outcome = onechange("report", copy)
+    assert outcome.status == 0, outcome.err
+    results = json.loads((copy / "results.json").read_text())
+    assert results["status"] == "unfinished"
+    assert [arm["runs"][0]["status"] for arm in results["arms"]] == ["finished", "failed", "missing"]
+    page = (copy / "report.html").read_text()
+    assert "the training loss at step 7 is nan" in page
 
 
 def test_corpus_describe_uses_the_keys_of_results(text: Path, finished: Path, tmp_path: Path) -> None:
@@ -593,6 +608,11 @@ def test_measure_refuses_a_corpus_that_changed(
     assert onechange(*words_to_run(tmp_path, own), "--arm", "plain").status == 0
     own.write_text(own.read_text() + " Another end.")
     refused(onechange("measure", tmp_path / "out/arms/plain/seed-0"), "--data")
+
+
+def test_output_that_the_terminal_s_encoding_lacks_is_said_in_words() -> None:
+    error = UnicodeEncodeError("ascii", "one → two", 4, 5, "ordinal not in range(128)")
+    assert "'ascii' codec can't encode character" in cli._sentence(error)
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from scipy import stats
 
-from onechange import atomic, laboratory
+from onechange import atomic, engine, laboratory
+from onechange import run as run_module
 from onechange.checkpoint_reader import read as read_run
 from onechange.documents import prepare
 from onechange.family import resolve
+from onechange.measure import measure as ruler
+from onechange.model import Model, surprise
 from onechange.study_folder import StudyFolder
 from small_studies import CHARACTERS, STUDY, Nursery, Outcome, files, onechange, study_file, without_times
 
@@ -662,6 +666,33 @@ def test_prompts_that_the_alphabet_cannot_write_are_replaced(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("no_page")
+def test_a_run_trained_in_bf16_is_measured_in_float32(
+    tmp_path: Path, text: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: set[torch.dtype] = set()
+    trained: set[bool] = set()
+
+    def measuring(model: Model, *given: Any) -> Any:
+        for module in model.modules():
+            module.register_forward_hook(lambda module, given, made: seen.add(made.dtype))
+        return ruler(model, *given)
+
+    def training(features: torch.Tensor, *rest: Any) -> torch.Tensor:
+        trained.add(torch.is_autocast_enabled("cpu"))
+        return surprise(features, *rest)
+
+    monkeypatch.setattr(run_module, "measure", measuring)
+    monkeypatch.setattr(engine, "surprise", training)
+    content = BOUNCING.replace('precision = "float32"', 'precision = "bf16"')
+    outcome = run(tmp_path, text, "--arm", "plain", content=content)
+    assert outcome.status == 0, outcome.err
+    recorded = json.loads((tmp_path / "out/arms/plain/seed-0/environment.json").read_text())
+    assert recorded["precision"] == "bf16"
+    assert trained == {True}
+    assert seen == {torch.float32}, "of every part, the products too"
+
+
+@pytest.mark.usefixtures("no_page")
 def test_foreign_folders_beside_the_runs_are_left_alone(tmp_path: Path, text: Path) -> None:
     assert run(tmp_path, text).status == 0
     (tmp_path / "out/arms/plain/seed-0 copy").mkdir()
@@ -731,3 +762,20 @@ def test_a_place_where_nothing_can_be_written(text: Path) -> None:
     assert outcome.status == 2
     assert outcome.err.count("\n") == 1
     assert "/proc/nowhere" in outcome.err
+
+
+def test_a_full_disk_names_the_file_that_it_had_no_room_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system's own error does not; the old file stays, and nothing half-written beside it."""
+
+    def full(file: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    atomic.write(tmp_path / "notes.json", "old")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError) as error:
+        atomic.write(tmp_path / "notes.json", "new")
+    assert error.value.filename == str(tmp_path / "notes.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.json"]
+    assert (tmp_path / "notes.json").read_text() == "old"
