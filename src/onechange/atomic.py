@@ -19,7 +19,7 @@ def write(path: Path, content: bytes | str) -> None:
         unfinished.replace(path)
     except BaseException as error:
         unfinished.unlink(missing_ok=True)
-        if isinstance(error, OSError):  # a full disk does not say whose write it refuses
+        if isinstance(error, OSError) and error.errno:  # a full disk does not say whose write it refuses
             error.filename = error.filename or str(path)
         raise
     sync(path.parent)
