@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from onechange import atomic, checkpoint_reader, processor, tokenizer_file
 from onechange.checkpoint import Which
+from onechange.checkpoint_reader import Trained
 from onechange.dataset import Dataset
 from onechange.generate import generate
 from onechange.history import History
@@ -44,7 +45,17 @@ def execute(
     atomic.write(run / "environment.json", _pretty(environment(recipe)))
     tokenizer_file.save(data.tokenizer, recipe.tokenizer, run / "tokenizer.json")
     train(recipe, data, run, watch)
-    measures = {which: _at_checkpoint(which, data, sampling, prompts, run) for which in get_args(Which)}
+    (run / "samples").mkdir(exist_ok=True)
+    measures = {}
+    done: dict[
+        int, tuple[dict[str, Any], str]
+    ] = {}  # a run that ends at its best is read, measured and sampled once
+    for which in get_args(Which):
+        trained = checkpoint_reader.read(run, which)
+        if trained.step not in done:
+            done[trained.step] = _figures(trained, data, run), _samples(trained, sampling, prompts)
+        measures[which], samples = done[trained.step]
+        atomic.write(run / "samples" / f"{which}.jsonl", samples)
     atomic.write(run / "measures.json", json.dumps(measures) + "\n")
 
 
@@ -60,10 +71,8 @@ def environment(recipe: Recipe) -> dict[str, Any]:
     }
 
 
-def _at_checkpoint(
-    which: Which, data: Dataset, sampling: Sampling, prompts: Sequence[str], run: Path
-) -> dict[str, Any]:
-    trained = checkpoint_reader.read(run, which)
+def _figures(trained: Trained, data: Dataset, run: Path) -> dict[str, Any]:
+    """What the ruler says of a checkpoint."""
     figures = measure(trained.model, trained.tokenizer, data.validation, data.separator).to_json()
     history = {row["step"]: row for row in History(run / "metrics.jsonl").rows()}
     if trained.step in history:
@@ -71,25 +80,17 @@ def _at_checkpoint(
         figures["rough_nats_per_character"] = (
             history[trained.step]["validation_loss"] * figures["tokens"] / figures["characters"]
         )
-    (run / "samples").mkdir(exist_ok=True)
-    written = generate(
-        trained.model,
-        trained.tokenizer,
-        prompts,
-        tokens=sampling.tokens,
-        seed=sampling.seed,
-        temperature=sampling.temperature,
-        top_k=sampling.top_k,
-    )
-    settings = {
-        "seed": sampling.seed,
-        "step": trained.step,
-        "temperature": sampling.temperature,
-        "top_k": sampling.top_k,
-    }
-    lines = [json.dumps({**asdict(sample), **settings}, ensure_ascii=False) + "\n" for sample in written]
-    atomic.write(run / "samples" / f"{which}.jsonl", "".join(lines))
     return {"step": trained.step, **figures}
+
+
+def _samples(trained: Trained, sampling: Sampling, prompts: Sequence[str]) -> str:
+    """What a checkpoint writes after every prompt, as JSON lines."""
+    settings = {"seed": sampling.seed, "temperature": sampling.temperature, "top_k": sampling.top_k}
+    written = generate(trained.model, trained.tokenizer, prompts, tokens=sampling.tokens, **settings)
+    return "".join(
+        json.dumps({**asdict(sample), "step": trained.step, **settings}, ensure_ascii=False) + "\n"
+        for sample in written
+    )
 
 
 def _pretty(content: Any) -> str:
