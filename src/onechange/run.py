@@ -67,6 +67,7 @@ def environment(recipe: Recipe) -> dict[str, Any]:
         "threads": recipe.threads,
         "precision": recipe.precision,
         "compile": recipe.compile,
+        "why_not_compile": processor.why_not_compile(),
         "identity": recipe.identity,
     }
 
