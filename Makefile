@@ -14,7 +14,7 @@ test: .venv/made-dev
 check: .venv/made-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(MAKE) test
 
 check-all: check
