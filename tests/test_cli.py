@@ -670,6 +670,8 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path, text: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Started in the background the tests themselves may have been told to ignore Ctrl-C, which children inherit.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     pointer = tmp_path / "out/arms/plain/seed-0/checkpoints/last.json"
     for _ in range(3000):
