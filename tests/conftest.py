@@ -15,6 +15,7 @@ import pytest
 SPEAK_OF_SHAPES = ("attention", "encoding", "evaluate", "mlp", "model", "norm", "position", "windows")
 jaxtyping.install_import_hook([f"onechange.{name}" for name in SPEAK_OF_SHAPES], "beartype.beartype")
 
+# After the hook: modules imported before it would go unchecked.
 import torch  # noqa: E402
 
 SHARED_STORIES = Path(__file__).parents[2] / "shared" / "data" / "tinystories-v2.txt"

@@ -110,6 +110,7 @@ class Instants:
             self.here("amid save_file", half)
             save_file(tensors, path)
 
+        # Stand-ins take what the code under test passes, not all that the originals would.
         Path.open, Path.write_text, checkpoint.save_file = opened, text_written, tensors_saved  # type: ignore
 
 

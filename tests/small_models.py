@@ -70,6 +70,7 @@ def plain_surprise(model: Model, ids: Sequence[int], target: int) -> float:
     return float(torch.logsumexp(scores, 0) - scores[target])
 
 
+# Members are final; only a test may bend one into what does not exist yet.
 class Lossy(Character):  # type: ignore[misc]
     """A tokenizer that says of itself that it loses text."""
 

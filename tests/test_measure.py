@@ -225,7 +225,7 @@ def test_the_forward_pass_is_float32_and_the_sums_are_float64() -> None:
 
 
 def broken(text: Encoding, **changed: object) -> Encoding:
-    return Encoding(**{**vars(text), **changed})  # type: ignore[arg-type]
+    return Encoding(**{**vars(text), **changed})
 
 
 def test_tokens_that_do_not_hold_the_text_are_an_error() -> None:

@@ -227,4 +227,4 @@ def test_a_full_step_of_the_article_s_bpe_model_is_1314_gflop():
 def test_sizes_that_are_none(wrong: dict[str, float], message: str):
     usual = {"layers": 6, "heads": 6, "width": 384, "window": 512, "vocabulary": 74}
     with pytest.raises(ValueError, match=f"^{message}"):
-        Sizes(**{**usual, **wrong})  # type: ignore[arg-type]
+        Sizes(**{**usual, **wrong})

@@ -41,4 +41,5 @@ def test_a_run_shorter_than_the_warmup_only_rises():
 @pytest.mark.parametrize(("key", "value"), [("warmup", -1), ("final", 1.5), ("final", -0.1)])
 def test_a_value_out_of_range_is_named(key: str, value: float):
     with pytest.raises(ValueError, match=rf"schedule\.{key} = {value}: must be "):
+        # Only at run time is it known which of the two keys, and so which type, is meant.
         Cosine(**{key: value})  # type: ignore[arg-type]
