@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from onechange.attention import Attention
+from onechange.causal import attend
 from onechange.position import Position
 from onechange.sizes import Sizes
 
@@ -35,7 +36,10 @@ class HeadsAttention(Attention):
         query, key, value = (self._split(layer(x)) for layer in (self.query, self.key, self.value))
         query, key = position.rotate(query, positions), position.rotate(key, positions)
         bias = position.bias(positions, positions)
-        if bias is None:
+        if bias is None and query.dtype == torch.bfloat16 and query.device.type == "cpu":
+            rows = (part.reshape(-1, *part.shape[2:]) for part in (query, key, value))
+            mixed = attend(*rows).view(query.shape)
+        elif bias is None:
             mixed = F.scaled_dot_product_attention(query, key, value, is_causal=True)
         else:
             future = positions[None, :] > positions[:, None]
