@@ -3,7 +3,7 @@
 Rows of queries are taken in blocks, so that most of the masked half is never computed. Within a block everything is a
 plain product of matrices, which the processor does at full speed, and element-wise work, which the compiler fuses.
 The exponentials stay unnormalised until after the product with the values, and are kept for the backward pass where
-they are small enough. Sums, maxima and exponentials are float32; scores and weights are rounded to bf16 between products.
+they are small enough. Sums, maxima and exponentials are float32; what passes between products is rounded to bf16.
 Milakov and Gimelshein 2018, https://arxiv.org/abs/1805.02867; Dao et al. 2022, https://arxiv.org/abs/2205.14135
 """
 
@@ -21,7 +21,9 @@ MOST_BYTES_KEPT = 128 * 2**20
 
 
 def attend(
-    query: Float[Tensor, "rows time head"], key: Float[Tensor, "rows time head"], value: Float[Tensor, "rows time head"]
+    query: Float[Tensor, "rows time head"],
+    key: Float[Tensor, "rows time head"],
+    value: Float[Tensor, "rows time head"],
 ) -> Float[Tensor, "rows time head"]:
     """softmax(q kᵀ / sqrt(head)) v with the future masked; a row is one head of one text."""
     return _Attend.apply(query, key, value)  # type: ignore[no-any-return]  # torch does not type `apply`
