@@ -24,6 +24,7 @@ class Dataset:
     """The separator's ids, the left context of a text's first token."""
     training_sample: Int[np.ndarray, " tokens"]
     """The first whole training stories that reach the validation text's length: the training loss is theirs."""
+    training_sample_characters: int
 
 
 def learn(corpus: Corpus, resolved: Mapping[str, Any]) -> Tokenizer:
@@ -47,4 +48,5 @@ def dataset(corpus: Corpus, tokenizer: Tokenizer) -> Dataset:
         validation=validation,
         separator=tokenizer.encode(corpus.separator).astype(np.int64),
         training_sample=training.ids[: training.story_tokens[:reached].sum()],
+        training_sample_characters=int(training.story_characters[:reached].sum()),
     )

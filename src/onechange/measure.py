@@ -117,7 +117,7 @@ def surprises(
         for start, first in _windows(len(stream), model.sizes.window, len(context), rows):
             length = min(model.sizes.window, len(stream) - 1 - int(start[0]))
             at = start[:, None] + np.arange(length + 1)
-            batch = torch.from_numpy(stream[at])
+            batch = torch.from_numpy(stream[at].astype(np.int64))
             scored = model.nats(batch[:, :-1], batch[:, 1:]).double().numpy()
             for row, place in enumerate(start):
                 nats[place + first[row] + 1 : place + length + 1] = scored[row, first[row] :]
