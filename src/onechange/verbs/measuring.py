@@ -6,16 +6,17 @@ from onechange import checkpoint_reader, documents, source
 from onechange.compare import interval_over_stories
 from onechange.encoding import encode
 from onechange.measure import measure as ruler
-from onechange.verbs import output
+from onechange.verbs import output, preparing
 from onechange.verbs.words import checkpoint_word
 
 
+@preparing.shown()
 def measure(run: Path, data: str | None, checkpoint: str, as_json: bool) -> None:
     """Score the run's own validation text, or all of the text of ``data``."""
     which = checkpoint_word(checkpoint)
     trained = checkpoint_reader.read(run, which)
     table = source.parse(data) if data else trained.recipe.corpus
-    corpus = documents.prepare(table)
+    corpus = documents.prepare(table, watch=preparing.watch)
     if data:
         stories, what = [*corpus.training, *corpus.validation], f"all of {data}"
     else:
