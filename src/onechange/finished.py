@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import zlib
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -37,16 +37,51 @@ class Writer:
         self.bytes += len(content)
         self.crc32 = zlib.crc32(content, self.crc32)
 
-    def close(self) -> dict[str, Any]:
+    def finish(self) -> dict[str, Any]:
         """Put the file on the disk; returns what the mark says of it."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
+        if not self._file.closed:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
         return {"bytes": self.bytes, "crc32": self.crc32}
 
+    def close(self) -> None:
+        """Let go of a file that will not be finished; a disk that is full has no say any more."""
+        with suppress(OSError):
+            self._file.close()
 
-Fill = Callable[[Path], dict[str, Any]]
-"""Given an empty folder, writes files into it and returns the mark: JSON with ``"files"``, what `Writer.close` said."""
+
+class Filling:
+    """A folder while it is filled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._files: dict[str, dict[str, Any]] = {}
+        self._open: list[Writer] = []
+
+    def writer(self, name: str) -> Writer:
+        """A new file in it; whoever asked closes it, or else the end of the filling does."""
+        self._open.append(Writer(self.path / name))
+        return self._open[-1]
+
+    def wrote(self, name: str) -> None:
+        """Something else wrote the file ``name``."""
+        path = self.path / name
+        self._files[name] = {"bytes": path.stat().st_size, "crc32": _checksum(path)}
+
+    def files(self) -> dict[str, dict[str, Any]]:
+        """Put all files on the disk; returns their sizes and checksums."""
+        self._files |= {writer.name: writer.finish() for writer in self._open}
+        return self._files
+
+    def close(self) -> None:
+        """Let go of the files, whatever became of them."""
+        for writer in self._open:
+            writer.close()
+
+
+Fill = Callable[[Filling], dict[str, Any]]
+"""Given an empty folder, writes files into it and returns what the mark is to hold: JSON."""
 
 
 def make(folder: Path, fill: Fill, expected: Callable[[], int]) -> None:
@@ -76,7 +111,8 @@ def _no_room(place: Path, why: str, expected: int) -> str:
 def _make(folder: Path, fill: Fill) -> None:
     _sweep(folder)
     with _unfinished(folder) as part:
-        content = json.dumps(fill(part)).encode()
+        with closing(Filling(part)) as filling:
+            content = json.dumps({**fill(filling), "files": filling.files()}).encode()
         atomic.write(part / MARK, hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
         if folder.exists() and read(folder) is None:
             remove(folder)
@@ -122,11 +158,6 @@ def chunks(path: Path, size: int = _CHUNK) -> Iterator[bytes]:
     with path.open("rb") as file:
         while chunk := file.read(size):
             yield chunk
-
-
-def sums(path: Path) -> dict[str, Any]:
-    """What the mark says of a file that something else wrote."""
-    return {"bytes": path.stat().st_size, "crc32": _checksum(path)}
 
 
 def _checksum(path: Path) -> int:

@@ -38,14 +38,12 @@ def write(
     disk lacks.
     """
 
-    def fill(part: Path) -> dict[str, Any]:
-        training, validation = writers = [StoriesWriter(part, name) for name in PARTS]
+    def fill(filling: finished.Filling) -> dict[str, Any]:
+        writers = [StoriesWriter(filling.writer(f"{part}.text")) for part in PARTS]
+        training, validation = writers
         for number, story in enumerate(stories, 1):
             (training if number % EVERY else validation).add(story)
-        mark: dict[str, Any] = {"files": {}}
-        for name, writer in zip(PARTS, writers, strict=True):
-            mark["files"][writer.name], mark[name] = writer.close()
-        mark["about"] = about(Stored(part, mark))
-        return mark
+        mark = {part: writer.finish() for part, writer in zip(PARTS, writers, strict=True)}
+        return {**mark, "about": about(Stored(filling.path, mark))}
 
     finished.make(folder, fill, lambda: expected)

@@ -17,7 +17,6 @@ import numpy as np
 from onechange import family, finished, tokenizer_file, workers
 from onechange.documents import Corpus
 from onechange.encoding import SPAN, Encoding, encode, id_type, landmarks, token_characters
-from onechange.finished import Writer
 from onechange.text_store import Block, Stories
 from onechange.tokenizer import Tokenizer
 from onechange.watching import Watch
@@ -50,27 +49,26 @@ def write(
     total = sum(block.bytes for block in blocks)
     done = written = 0
 
-    def fill(part: Path) -> dict[str, Any]:
+    def fill(filling: finished.Filling) -> dict[str, Any]:
         nonlocal done, written
-        saved = part / "tokenizer.json"
+        saved = filling.path / "tokenizer.json"
         tokenizer_file.save(tokenizer, resolved, saved)
-        files = {saved.name: finished.sums(saved)}
+        filling.wrote(saved.name)
         with closing(workers.ordered(_encoder, (saved, corpus.separator), blocks)) as encoded:
             for name, stories in parts.items():
                 assert isinstance(stories, Stories)
-                writers = [Writer(part / f"{name}.{kind}") for kind in ("ids", *_TABLES)]
+                writers = [filling.writer(f"{name}.{kind}") for kind in ("ids", *_TABLES)]
                 for block in stories.blocks:
                     for writer, array in zip(writers, next(encoded), strict=True):
                         writer.write(array.astype(array.dtype.newbyteorder("<")).tobytes())
                         written += array.nbytes
                     done += block.bytes
                     watch(done, total, "encoding text")
-                files.update({writer.name: writer.close() for writer in writers})
-                marks = Writer(part / f"{name}.landmarks")
-                ids = _chunks(part / f"{name}.ids", len(tokenizer.tokens()))
-                marks.write(landmarks(ids, token_characters(tokenizer)).astype("<i8").tobytes())
-                files[marks.name] = marks.close()
-        return {"files": files}
+                writers[0].finish()  # so that it can be read
+                ids = _chunks(filling.path / writers[0].name, len(tokenizer.tokens()))
+                found = landmarks(ids, token_characters(tokenizer))
+                filling.writer(f"{name}.landmarks").write(found.astype("<i8").tobytes())
+        return {}
 
     finished.make(folder, fill, lambda: written * total // done if done else total)
 

@@ -56,7 +56,7 @@ class Stories(Sequence[str]):
     """The stories of one part of a corpus, in order."""
 
     def __init__(self, folder: Path, part: str, mark: dict[str, Any]) -> None:
-        """``mark``: what `StoriesWriter.close` returned."""
+        """``mark``: what `StoriesWriter.finish` returned."""
         file = folder / f"{part}.text"
         self.blocks = [Block(file, *numbers) for numbers in mark["blocks"]]
         self.characters: int = mark["characters"]
@@ -89,11 +89,10 @@ class Stories(Sequence[str]):
 
 
 class StoriesWriter:
-    """Writes ``<part>.text`` story by story."""
+    """Writes the file ``<part>.text`` story by story."""
 
-    def __init__(self, folder: Path, part: str) -> None:
-        self.name = f"{part}.text"
-        self._file = Writer(folder / self.name)
+    def __init__(self, file: Writer) -> None:
+        self._file = file
         self._blocks: list[tuple[int, ...]] = []
         self._known = np.zeros(_CODE_POINTS, dtype=bool)
         self._stories = self._characters = 0
@@ -109,13 +108,13 @@ class StoriesWriter:
         if self._waiting >= BLOCK:
             self._flush()
 
-    def close(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What the mark says of the file, and of the stories."""
+    def finish(self) -> dict[str, Any]:
+        """Put the file on the disk; returns what the mark says of the stories."""
         if self._texts:
             self._flush()
         distinct = "".join(map(chr, np.flatnonzero(self._known).tolist()))
-        stories = {"blocks": self._blocks, "characters": self._characters, "distinct": distinct}
-        return self._file.close(), stories
+        self._file.finish()
+        return {"blocks": self._blocks, "characters": self._characters, "distinct": distinct}
 
     def _flush(self) -> None:
         text = b"".join(self._texts)
