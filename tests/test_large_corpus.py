@@ -286,6 +286,27 @@ def test_ids_are_mapped_and_not_held(text: Path, large: None, tmp_path: Path) ->
         data.training.ids[0] = 1
 
 
+@pytest.mark.skipif(
+    not Path("/proc/self/smaps").exists(), reason="only Linux says what is resident of a mapped file"
+)
+def test_what_was_read_of_a_file_does_not_stay_in_memory(text: Path, large: None, tmp_path: Path) -> None:
+    def resident() -> int:
+        lines = iter(Path("/proc/self/smaps").read_text().splitlines())
+        return sum(
+            int(next(line for line in lines if line.startswith("Rss:")).split()[1])
+            for line in lines
+            if line.endswith("training.ids")
+        )
+
+    data = dataset.made(prepare(table(text), cache=tmp_path), BPE, cache=tmp_path)
+    assert data.training.ids[5] == data.training.ids.tolist()[5]
+    assert resident() > 0
+    expected = data.training.ids.tolist()
+    Windows(data.training, 3, 4, 16).batch(1)
+    assert resident() == 0
+    assert data.training.ids.tolist() == expected
+
+
 def test_blocks_are_read_where_they_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_store, "BLOCK", 20)
     stories = ["a", "é" * 30, "日本", "", "🐟b" * 7, "z"]

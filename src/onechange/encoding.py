@@ -5,6 +5,7 @@ Where a token begins follows from the ids and the length of each token of the vo
 1,024th is kept, so that a text may be larger than memory.
 """
 
+import mmap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -98,6 +99,18 @@ def landmarks(
         )
     found = np.concatenate(spans).cumsum()[:-1]
     return found.astype(np.int64)
+
+
+def release(ids: Integer[np.ndarray, " tokens"]) -> None:
+    """Let go of the pages of a mapped file that were read. The system may keep them, this process needs no memory for them.
+
+    Without it a long run would hold, by and by, all of a file that is read here and there.
+    """
+    base: object = ids
+    while isinstance(base, np.ndarray):
+        base = base.base
+    if isinstance(base, mmap.mmap):
+        base.madvise(mmap.MADV_DONTNEED)
 
 
 def id_type(vocabulary: int) -> np.dtype:

@@ -7,6 +7,8 @@ import torch
 from jaxtyping import Int, Integer
 from torch import Tensor
 
+from onechange.encoding import release
+
 Nats = Callable[[Tensor, Tensor], Tensor]
 """Tokens and targets, both "batch time", to the surprise at every target in nats."""
 
@@ -29,6 +31,7 @@ def loss(
     for first in range(0, windows, rows):
         at = (first + np.arange(rows))[:, None] * window + np.arange(window + 1)  # place 0 is the context's
         read = ids[np.clip(at - 1, 0, count - 1)].astype(np.int64)
+        release(ids)
         batch = torch.from_numpy(np.where(at == 0, context[-1], read))
         counted = torch.from_numpy(at[:, 1:] <= count)
         surprise = nats(batch[:, :-1], batch[:, 1:])

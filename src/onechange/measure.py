@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int, Integer
 
-from onechange.encoding import Encoding
+from onechange.encoding import Encoding, release
 from onechange.model import Model
 from onechange.tokenizer import Tokenizer
 
@@ -135,6 +135,7 @@ def _scored(
             length = min(model.sizes.window, stream - 1 - int(start[0]))
             at = start[:, None] + np.arange(length + 1)
             read = ids[np.maximum(at - before, 0)].astype(np.int64)
+            release(ids)
             batch = torch.from_numpy(np.where(at < before, context[np.minimum(at, before - 1)], read))
             scored = model.nats(batch[:, :-1], batch[:, 1:]).double().numpy()
             for row, place in enumerate(start.tolist()):

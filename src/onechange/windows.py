@@ -7,7 +7,7 @@ boundary there. The text is read as a ring, so every place is equally likely for
 import numpy as np
 from jaxtyping import Int
 
-from onechange.encoding import Encoding
+from onechange.encoding import Encoding, release
 from onechange.seed import stream
 
 
@@ -38,4 +38,5 @@ class Windows:
         """Tokens, their targets (each the token after), and how many characters the targets hold."""
         at = (self.first_tokens(step)[:, None] + np.arange(self._window + 1)) % len(self._text.ids)
         ids = self._text.ids[at].astype(np.int64)
+        release(self._text.ids)
         return ids[:, :-1], ids[:, 1:], int(self._text.token_characters[ids[:, 1:]].sum())
