@@ -6,7 +6,7 @@ Where a token begins follows from the ids and the length of each token of the vo
 """
 
 import mmap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,7 +46,7 @@ class Encoding:
         return span * SPAN + int(np.searchsorted(starts, place))
 
 
-def encode(tokenizer: Tokenizer, stories: Sequence[str], separator: str, first: int = 0) -> Encoding:
+def encode(tokenizer: Tokenizer, stories: Iterable[str], separator: str, first: int = 0) -> Encoding:
     """``stories``, each followed by ``separator``, as ids. ``first`` is the number that errors give the first story.
 
     Raises a `ValueError` for a character outside the alphabet, and for a lossless tokenizer whose tokens'
@@ -62,14 +62,13 @@ def encode(tokenizer: Tokenizer, stories: Sequence[str], separator: str, first: 
 
     gap = encoded("the separator", separator)
     parts: list[np.ndarray] = []
-    story_tokens = np.empty(len(stories), dtype=np.int64)
-    story_characters, story_bytes = np.empty_like(story_tokens), np.empty_like(story_tokens)
-    for number, story in enumerate(stories):
-        ids = encoded(f"story {first + number}", story)
+    table: list[tuple[int, int, int]] = []
+    for number, story in enumerate(stories, first):
+        ids = encoded(f"story {number}", story)
         parts += (ids, gap)
-        story_tokens[number] = len(ids) + len(gap)
-        story_characters[number] = len(story) + len(separator)
-        story_bytes[number] = len(story.encode()) + len(separator.encode())
+        table.append((len(ids), len(story), len(story.encode())))
+    added = (len(gap), len(separator), len(separator.encode()))
+    story_tokens, story_characters, story_bytes = (np.array(table, np.int64).reshape(-1, 3) + added).T.copy()
     ids = np.concatenate(parts) if parts else np.empty(0, dtype=gap.dtype)
     return Encoding(
         ids=ids,
@@ -102,7 +101,7 @@ def landmarks(
 
 
 def release(ids: Integer[np.ndarray, " tokens"]) -> None:
-    """Let go of the pages of a mapped file that were read. The system may keep them, this process needs no memory for them.
+    """Let go of what was read of a mapped file. The system may keep it, this process needs no memory for it.
 
     Without it a long run would hold, by and by, all of a file that is read here and there.
     """

@@ -1,5 +1,6 @@
 """`onechange measure`: a trained model against any text."""
 
+from itertools import chain
 from pathlib import Path
 
 from onechange import checkpoint_reader, documents, source
@@ -18,9 +19,9 @@ def measure(run: Path, data: str | None, checkpoint: str, as_json: bool) -> None
     table = source.parse(data) if data else trained.recipe.corpus
     corpus = documents.prepare(table, watch=preparing.watch)
     if data:
-        stories, what = [*corpus.training, *corpus.validation], f"all of {data}"
+        stories, what = chain(corpus.training, corpus.validation), f"all of {data}"
     else:
-        stories, what = list(corpus.validation), "the validation text"
+        stories, what = corpus.validation, "the validation text"
         if corpus.fingerprint != trained.recipe.corpus_fingerprint:
             raise ValueError(
                 f"{run}: its corpus has changed since it was trained; name a text with --data to measure on it"
@@ -44,7 +45,7 @@ def measure(run: Path, data: str | None, checkpoint: str, as_json: bool) -> None
     output.out.print(
         f"{figures['nats_per_character']:.4f} nats per character{spread}\n"
         f"{figures['bits_per_byte']:.4f} bits per byte, {figures['nats_per_token']:.4f} nats per token\n"
-        f"on {what}: {len(stories):,} stories, {found.characters:,} characters, {found.tokens:,} tokens; "
+        f"on {what}: {len(text.story_tokens):,} stories, {found.characters:,} characters, {found.tokens:,} tokens; "
         f"{which} checkpoint, step {trained.step:,}",
         markup=False,
     )
