@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onechange.encoding import encode
+from onechange.encoding import encode, id_type, narrow
 from onechange.tokenizer.bpe import Bpe
 from onechange.tokenizer.character import Character
 
@@ -42,8 +42,9 @@ def test_figures_by_hand():
     assert found.story_tokens.tolist() == found.story_characters.tolist() == [15, 9, 2, 11, 3]
     assert found.story_bytes.tolist() == [16, 9, 2, 11, 4]
     assert (found.characters, found.bytes, len(found.ids)) == (40, 42, 40)
-    assert found.starts.tolist() == list(range(40))
-    assert found.lengths.tolist() == [1] * 40
+    assert [found.first_token(place) for place in range(41)] == list(range(41))
+    assert found.token_characters.tolist() == [1] * len(ALPHABET)
+    assert found.ids.dtype == np.uint8
 
 
 @given(stories=st.lists(st.text(alphabet=ALPHABET), max_size=5))
@@ -52,16 +53,19 @@ def test_every_token_begins_where_it_is_said_to(stories: list[str]):
     found = encode(bpe, stories, SEPARATOR)
     text = "".join(story + SEPARATOR for story in stories)
     tokens = bpe.tokens()
-    for number, start, length in zip(found.ids, found.starts, found.lengths, strict=True):
-        assert text[start : start + length] == tokens[number]
-    assert found.characters == len(text) == found.story_characters.sum() == found.lengths.sum()
+    start = 0
+    for at, number in enumerate(found.ids):
+        assert text[start : start + len(tokens[number])] == tokens[number]
+        assert found.first_token(start) == at
+        start += len(tokens[number])
+    assert start == found.characters == len(text) == found.story_characters.sum()
     assert found.bytes == len(text.encode()) == found.story_bytes.sum()
     assert found.story_tokens.sum() == len(found.ids)
 
 
 def test_no_stories_are_no_tokens():
     found = encode(learned(), [], SEPARATOR)
-    assert (len(found.ids), found.characters, found.bytes, len(found.lengths)) == (0, 0, 0, 0)
+    assert (len(found.ids), found.characters, found.bytes, len(found.landmarks)) == (0, 0, 0, 0)
 
 
 class Swallowing:
@@ -99,3 +103,24 @@ def test_characters_that_do_not_add_up_are_an_error(lost: str, message: str, mon
 def test_a_character_outside_the_alphabet_is_an_error():
     with pytest.raises(ValueError, match=r"outside .*'Z'"):
         encode(learned(), ["hat", "Zat"], SEPARATOR)
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "kind"),
+    [(1, "u1"), (256, "u1"), (257, "u2"), (65_536, "u2"), (65_537, "u4"), (2**32, "u4")],
+)
+def test_ids_take_the_smallest_type_that_holds_the_last_of_them(vocabulary: int, kind: str):
+    assert id_type(vocabulary) == np.dtype(kind)
+    ids = np.array([0, vocabulary - 1])
+    assert narrow(ids, vocabulary).tolist() == ids.tolist()
+
+
+def test_a_vocabulary_beyond_32_bits_is_an_error():
+    with pytest.raises(ValueError, match=r"4,294,967,297 tokens: ids of more than 32 bits"):
+        id_type(2**32 + 1)
+
+
+@pytest.mark.parametrize("wrong", [-1, 256, 2**40])
+def test_an_id_outside_the_vocabulary_never_wraps_around(wrong: int):
+    with pytest.raises(ValueError, match=f"the id {wrong:,} is none of the vocabulary's 0 to 255"):
+        narrow(np.array([3, wrong, 7]), 256)

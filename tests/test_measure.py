@@ -239,7 +239,7 @@ def test_tokens_that_do_not_hold_the_text_are_an_error() -> None:
     characters[[0, 1]] += (1, -1)
     for wrong in (
         broken(text, ids=ids),
-        broken(text, ids=text.ids[:-1], starts=text.starts[:-1]),
+        broken(text, ids=text.ids[:-1]),
         broken(text, characters=text.characters + 1),
         broken(text, story_characters=characters),
     ):

@@ -1,19 +1,25 @@
 """Batches by hand. What they owe to fairness stands in `test_laws.py`."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from onechange import windows
-from onechange.encoding import Encoding
+from onechange.encoding import SPAN, Encoding, landmarks
 from onechange.windows import Windows
 
 
 def text(lengths: list[int]) -> Encoding:
     """Tokens 0, 1, 2, … of the given lengths."""
     count, total = len(lengths), sum(lengths)
+    characters = np.array(lengths, dtype=np.int64)
     return Encoding(
         ids=np.arange(count),
-        starts=np.cumsum([0, *lengths])[:-1],
+        token_characters=characters,
+        landmarks=landmarks([np.arange(count)], characters),
         characters=total,
         bytes=total,
         story_tokens=np.array([count]),
@@ -52,6 +58,46 @@ def test_a_text_shorter_than_a_window_is_read_again_and_again(starts: list[int])
         [[1, 0, 1, 0, 1]],
         2 + 1 + 2 + 1 + 2,
     )
+
+
+class Plain:
+    """Windows as they were first defined: a table of where every token starts, searched from end to end."""
+
+    def __init__(self, lengths: np.ndarray) -> None:
+        self.starts = np.concatenate(([0], lengths.cumsum()[:-1]))
+        self.lengths, self.count, self.characters = lengths, len(lengths), int(lengths.sum())
+
+    def batch(self, seed: int, step: int, rows: int, window: int) -> tuple[list[int], int]:
+        places = windows.places(seed, step, rows, self.characters)
+        first = np.searchsorted(self.starts, places) % self.count
+        at = (first[:, None] + np.arange(window + 1)) % self.count
+        return at.tolist(), int(self.lengths[at[:, 1:]].sum())
+
+
+@st.composite
+def long_texts(draw: Any) -> np.ndarray:
+    """Token lengths, few or several spans of landmarks, around the spans' ends too."""
+    count = draw(st.one_of(st.integers(1, 40), st.integers(-2, 2).map(lambda n: 2 * SPAN + n), st.just(5000)))
+    longest, seed = draw(st.sampled_from([1, 2, 9])), draw(st.integers(0, 99))
+    return np.random.default_rng(seed).integers(1, longest + 1, count)
+
+
+@given(lengths=long_texts(), seed=st.integers(0, 9), step=st.integers(1, 10_000), window=st.integers(1, 70))
+def test_batches_are_those_of_a_full_table_of_starts(lengths: np.ndarray, seed: int, step: int, window: int):
+    tokens, targets, held = Windows(text(lengths.tolist()), seed, 5, window).batch(step)
+    at, expected_held = Plain(lengths).batch(seed, step, 5, window)
+    assert [[*row, last] for row, last in zip(tokens.tolist(), targets[:, -1].tolist(), strict=True)] == at
+    assert (tokens.dtype, targets.dtype, held) == (np.int64, np.int64, expected_held)
+    assert np.array_equal(targets[:, :-1], tokens[:, 1:])
+
+
+@given(lengths=long_texts())
+def test_every_place_finds_the_first_token_at_or_after_it(lengths: np.ndarray):
+    found, starts = text(lengths.tolist()), Plain(lengths).starts
+    ends = starts[SPAN - 2 :: SPAN].tolist() + starts[::SPAN].tolist()
+    near = {place + by for place in ends for by in (-1, 0, 1)} | {found.characters - 1}
+    for place in sorted(near & set(range(found.characters))):
+        assert found.first_token(place) == np.searchsorted(starts, place)
 
 
 def test_a_text_of_one_token():

@@ -1,16 +1,23 @@
 """What one arm trains on and is evaluated on: the corpus under the arm's tokenizer."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Int, Integer
 
+from onechange import documents, large_encoding, workers
 from onechange.documents import Corpus
 from onechange.encoding import Encoding, encode
 from onechange.family import build
+from onechange.text_store import Block, Stories
 from onechange.tokenizer import Tokenizer
+from onechange.watching import Watch, unwatched
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,24 +29,69 @@ class Dataset:
     validation: Encoding
     separator: Int[np.ndarray, " tokens"]
     """The separator's ids, the left context of a text's first token."""
-    training_sample: Int[np.ndarray, " tokens"]
+    training_sample: Integer[np.ndarray, " tokens"]
     """The first whole training stories that reach the validation text's length: the training loss is theirs."""
+    training_sample_characters: int
 
 
-def learn(corpus: Corpus, resolved: Mapping[str, Any]) -> Tokenizer:
+def made(
+    corpus: Corpus,
+    resolved: Mapping[str, Any],
+    *,
+    cache: Path | Literal["user"] = "user",
+    watch: Watch = unwatched,
+) -> Dataset:
+    """``corpus`` under the tokenizer that ``resolved`` names, learned from the text that its settings allow.
+
+    A large corpus is encoded once and kept in ``cache``; a small one is encoded each time.
+    """
+    if not isinstance(corpus.training, Stories):
+        return dataset(corpus, learn(corpus, resolved))
+    folder = documents.user_cache() if cache == "user" else cache
+    place = large_encoding.place(folder, corpus, resolved)
+    found = large_encoding.read(place)
+    if found is None:
+        large_encoding.write(place, corpus, learn(corpus, resolved, watch), resolved, watch)
+        found = large_encoding.read(place)
+    if found is None:
+        raise OSError(f"{place}: what was just written there cannot be read back")
+    return _dataset(corpus, *found)
+
+
+def learn(corpus: Corpus, resolved: Mapping[str, Any], watch: Watch = unwatched) -> Tokenizer:
     """The tokenizer that ``resolved`` names, learned from the text that its settings allow."""
     tokenizer: Tokenizer = build("tokenizer", resolved)
-    stories = corpus.training
-    if tokenizer.learn_from == "all":
-        stories += corpus.validation
-    tokenizer.learn([*stories, *[corpus.separator] * len(stories)], corpus.alphabet)
+    parts = [corpus.training, *([corpus.validation] if tokenizer.learn_from == "all" else [])]
+    separators = repeat(corpus.separator, sum(map(len, parts)))
+    learns_from_text = type(tokenizer).count is not Tokenizer.count
+    if not isinstance(corpus.training, Stories) or not learns_from_text:
+        tokenizer.learn(chain(*parts, separators), corpus.alphabet)
+        return tokenizer
+    counts = tokenizer.count(separators)
+    blocks = [block for part in parts if isinstance(part, Stories) for block in part.blocks]
+    done, total = 0, sum(block.bytes for block in blocks)
+    with closing(workers.ordered(_counter, (dict(resolved),), blocks)) as counted:
+        for block, found in zip(blocks, counted, strict=True):
+            counts.update(found)
+            done += block.bytes
+            watch(done, total, "counting text")
+    tokenizer.learn_from_counts(counts, corpus.alphabet)
     return tokenizer
 
 
+def _counter(resolved: Mapping[str, Any]) -> Callable[[Block], Counter[str]]:
+    tokenizer: Tokenizer = build("tokenizer", resolved)
+    return lambda block: tokenizer.count(block.stories())
+
+
 def dataset(corpus: Corpus, tokenizer: Tokenizer) -> Dataset:
-    """``corpus`` under a learned ``tokenizer``."""
+    """``corpus`` under a learned ``tokenizer``, in memory."""
     training = encode(tokenizer, corpus.training, corpus.separator)
     validation = encode(tokenizer, corpus.validation, corpus.separator)
+    return _dataset(corpus, tokenizer, training, validation)
+
+
+def _dataset(corpus: Corpus, tokenizer: Tokenizer, training: Encoding, validation: Encoding) -> Dataset:
     reached = int(np.searchsorted(training.story_characters.cumsum(), validation.characters)) + 1
     return Dataset(
         tokenizer=tokenizer,
@@ -47,4 +99,5 @@ def dataset(corpus: Corpus, tokenizer: Tokenizer) -> Dataset:
         validation=validation,
         separator=tokenizer.encode(corpus.separator).astype(np.int64),
         training_sample=training.ids[: training.story_tokens[:reached].sum()],
+        training_sample_characters=int(training.story_characters[:reached].sum()),
     )

@@ -3,24 +3,31 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
 
-from onechange import family, prepared
+from onechange import family, large_corpus, prepared
+from onechange.cleaning import Tally, clean
 from onechange.corpus import Source
-from onechange.splitting import shorten, split
+from onechange.splitting import EVERY, RULE, shorten, split
+from onechange.text_store import Stories
+from onechange.watching import Watch, unwatched
+
+LARGE = 64_000_000
+"""Characters beyond which a corpus of ten stories or more is kept on the disk and not in memory."""
 
 
 @dataclass(frozen=True)
 class Corpus:
     """Cleaned stories, without separators, in the order of the source."""
 
-    training: tuple[str, ...]
-    validation: tuple[str, ...]
+    training: Sequence[str]
+    """In memory, or `onechange.text_store.Stories` where there is much text."""
+    validation: Sequence[str]
     separator: str
     """The text that follows every story, the last too."""
     fingerprint: str
@@ -33,7 +40,7 @@ class Corpus:
     @cached_property
     def alphabet(self) -> str:
         """The distinct characters of all stories and the separator, in the order of their code points."""
-        return "".join(sorted(set(self.separator).union(*self.training, *self.validation)))
+        return "".join(sorted({*self.separator, *_distinct(self.training), *_distinct(self.validation)}))
 
     @property
     def entropy_floor(self) -> float | None:
@@ -43,7 +50,7 @@ class Corpus:
         """
         if self.validation_log_probability is None:
             return None
-        characters = sum(map(len, self.validation)) + len(self.validation) * len(self.separator)
+        characters = _characters(self.validation) + len(self.validation) * len(self.separator)
         return -self.validation_log_probability / characters
 
 
@@ -52,13 +59,15 @@ def user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "onechange"
 
 
-def prepare(resolved: Mapping[str, Any], *, cache: Path | Literal["user"] | None = "user") -> Corpus:
+def prepare(
+    resolved: Mapping[str, Any], *, cache: Path | Literal["user"] | None = "user", watch: Watch = unwatched
+) -> Corpus:
     """The corpus that ``resolved`` (from `onechange.family.resolve`) names.
 
     Every story is stripped; empty ones and exact duplicates go first; the story that reaches ``characters``
-    is the last one; then the split. ``cache`` is a folder for what is expensive to fetch or to make, by
-    default `user_cache`; ``None``: none. Raises `ValueError`, `LookupError` or `OSError` with advice where a
-    person can help.
+    is the last one; then the split. ``cache`` is a folder for what is expensive to fetch or to make and for text
+    beyond `LARGE`, by default `user_cache`; ``None``: none, all text is in memory. Raises `ValueError`, `LookupError`
+    or `OSError` with advice where a person can help.
     """
     if not resolved["separator"]:
         raise ValueError('corpus.separator = "": it must not be empty; the default is a blank line, "\\n\\n"')
@@ -67,101 +76,163 @@ def prepare(resolved: Mapping[str, Any], *, cache: Path | Literal["user"] | None
         raise ValueError(f"corpus.characters = {characters}: the least is 1")
     source: Source = family.build("corpus", resolved)
     source.cache = folder = user_cache() if cache == "user" else cache
-    if folder is None or not source.reproducible:
-        return _read(source, resolved)
-    place = prepared.place(folder, resolved, source.version, source.identity())
-    content = prepared.load(place)
-    if content is None:
-        corpus = _read(source, resolved)
+    stamp = None if folder is None else source.stamp()
+    if folder is None or stamp is None:
+        return _read(source, resolved, None, watch)
+    place = prepared.place(folder, resolved, source.version, {**source.identity(), **stamp})
+    if source.reproducible and (content := prepared.load(place)) is not None:
+        parts = {part: tuple(content[part]) for part in ("training", "validation")}
+        return Corpus(**{**content, **parts})
+    if (stored := large_corpus.read(place.with_suffix(""))) is not None:
+        return _stored(stored)
+    corpus = _read(source, resolved, place.with_suffix(""), watch)
+    if source.reproducible and not isinstance(corpus.training, Stories):
         prepared.keep(place, asdict(corpus))
-        return corpus
-    parts = {part: tuple(content[part]) for part in ("training", "validation")}
-    return Corpus(**{**content, **parts})
+    return corpus
 
 
-def _read(source: Source, resolved: Mapping[str, Any]) -> Corpus:
-    wanted = source.characters
-    stories: dict[str, None] = {}
-    duplicates = total = 0
-    with closing(_generator(source)) as documents:
-        for document in documents:
-            story = document.strip()
-            if not story:
-                continue
-            if story in stories:
-                duplicates += 1
-                continue
-            stories[story] = None
-            total += len(story)
-            if wanted is not None and total >= wanted:
-                break
-    kept = list(stories)
+def _read(source: Source, resolved: Mapping[str, Any], place: Path | None, watch: Watch) -> Corpus:
+    """Read the source; into the folder ``place``, if there is one, as soon as the text is large."""
+    wanted, tally = source.characters, Tally()
+    kept: list[str] = []
+    for story in (stories := clean(source, tally, watch)):
+        kept.append(story)
+        if place is not None and tally.characters > LARGE and tally.stories >= EVERY:
+            return _read_on(source, resolved, place, kept, stories, tally)
     if not kept:
         raise ValueError(f"{_called(resolved)}: no text is in it; a corpus needs two characters at least")
-    notes = source.notes()
-    cut = None
-    if wanted is not None and total < wanted:
-        notes.append(f"the source holds {total:,} characters, fewer than the {wanted:,} wanted: all are used")
-    elif wanted is not None:
-        cut = f"cut after {len(kept):,} stories, the last of them reaching the {wanted:,} characters wanted"
-        if len(kept) == 1 and total > wanted:
+    notes, cut = _ending(source, tally)
+    if len(kept) == 1:
+        if wanted is not None and tally.characters > wanted:
             kept = [shorten(kept[0], wanted)]
-            cut = f"cut after a word, {len(kept[0]):,} characters kept of {total:,}; {wanted:,} were wanted"
-    return _corpus(source, resolved, kept, duplicates, cut, notes)
+            cut = f"cut after a word, {len(kept[0]):,} characters kept of {tally.characters:,}; {wanted:,} were wanted"
+        if len(kept[0]) < 2:
+            raise ValueError(
+                f"{_called(resolved)}: its text is {kept[0]!r}; a corpus needs two characters at least"
+            )
+    parts = split(kept)
+    notes += parts.notes
+    content = _content(source, resolved, parts.training, parts.validation, parts.rule, cut, notes, tally)
+    if len(kept) == 1:
+        content["validation_log_probability"] = None
+    return Corpus(training=parts.training, validation=parts.validation, **content)
 
 
-def _corpus(
+def _read_on(
     source: Source,
     resolved: Mapping[str, Any],
-    kept: Sequence[str],
-    duplicates: int,
+    place: Path,
+    kept: list[str],
+    others: Iterator[str],
+    tally: Tally,
+) -> Corpus:
+    """Write what was read so far, and all that follows, into the folder ``place``."""
+    stamp = source.stamp() or {}
+    sizes = sum(size for _, size, _ in stamp.get("files", []))
+
+    def about(stored: large_corpus.Stored) -> dict[str, Any]:
+        notes, cut = _ending(source, tally)
+        if (source.stamp() or {}) != stamp:
+            raise ValueError(f"{_called(resolved)}: it was changed while it was read; start again")
+        return _content(source, resolved, stored.training, stored.validation, RULE, cut, notes, tally)
+
+    large_corpus.write(place, chain(_emptied(kept), others), about, source.characters or sizes)
+    stored = large_corpus.read(place)
+    if stored is None:
+        raise OSError(f"{place}: what was just written there cannot be read back")
+    return _stored(stored)
+
+
+def _emptied(stories: list[str]) -> Iterator[str]:
+    stories.reverse()
+    while stories:
+        yield stories.pop()
+
+
+def _stored(stored: large_corpus.Stored) -> Corpus:
+    return Corpus(training=stored.training, validation=stored.validation, **stored.about)
+
+
+def _ending(source: Source, tally: Tally) -> tuple[list[str], str | None]:
+    """What is to be noted, and how the text was cut to what was wanted, if it was."""
+    notes, wanted = source.notes(), source.characters
+    if wanted is None:
+        return notes, None
+    if tally.characters < wanted:
+        notes.append(
+            f"the source holds {tally.characters:,} characters, fewer than the {wanted:,} wanted: all are used"
+        )
+        return notes, None
+    return notes, (
+        f"cut after {tally.stories:,} stories, the last of them reaching the {wanted:,} characters wanted"
+    )
+
+
+def _content(
+    source: Source,
+    resolved: Mapping[str, Any],
+    training: Sequence[str],
+    validation: Sequence[str],
+    rule: str,
     cut: str | None,
     notes: list[str],
-) -> Corpus:
-    if len(kept) == 1 and len(kept[0]) < 2:
-        raise ValueError(
-            f"{_called(resolved)}: its text is {kept[0]!r}; a corpus needs two characters at least"
-        )
-    parts = split(kept)
-    mark = fingerprint(parts.training, parts.validation, source.separator)
-    training_characters = sum(map(len, parts.training))
-    validation_characters = sum(map(len, parts.validation))
+    tally: Tally,
+) -> dict[str, Any]:
+    """All of a `Corpus` but its stories."""
+    mark = fingerprint(training, validation, source.separator)
     facts = {
         "name": resolved["name"],
         "settings": {key: value for key, value in resolved.items() if key != "name"},
         "identity": source.identity(),
         "fingerprint": mark,
-        "documents": len(kept),
-        "characters": training_characters + validation_characters,
-        "distinct_characters": len(set().union(*parts.training, *parts.validation)),
-        "duplicates_removed": duplicates,
-        "training_documents": len(parts.training),
-        "validation_documents": len(parts.validation),
-        "training_characters": training_characters,
-        "validation_characters": validation_characters,
+        "documents": tally.stories,
+        "characters": _characters(training) + _characters(validation),
+        "distinct_characters": len({*_distinct(training), *_distinct(validation)}),
+        "duplicates_removed": tally.duplicates,
+        "training_documents": len(training),
+        "validation_documents": len(validation),
+        "training_characters": _characters(training),
+        "validation_characters": _characters(validation),
         "separator": source.separator,
-        "split": parts.rule,
+        "split": rule,
         "cut": cut,
-        "notes": notes + parts.notes,
+        "notes": notes,
     }
-    return Corpus(
-        training=parts.training,
-        validation=parts.validation,
-        separator=source.separator,
-        fingerprint=mark,
-        facts=facts,
-        validation_log_probability=_log_probability(source, parts.validation) if len(kept) > 1 else None,
-    )
+    return {
+        "separator": source.separator,
+        "fingerprint": mark,
+        "facts": facts,
+        "validation_log_probability": _log_probability(source, validation),
+    }
 
 
-def fingerprint(training: Sequence[str], validation: Sequence[str], separator: str) -> str:
+def fingerprint(training: Iterable[str], validation: Iterable[str], separator: str) -> str:
     """SHA-256 in hexadecimal of the canonical JSON of what a model sees."""
-    content = {"separator": separator, "training": training, "validation": validation}
-    text = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    digest = hashlib.sha256(b'{"separator":' + _json(separator))
+    for name, stories in ("training", training), ("validation", validation):
+        digest.update(b"," + _json(name) + b":[")
+        between, others = b"", iter(stories)
+        while some := list(islice(others, 1000)):
+            digest.update(between + _json(some)[1:-1])
+            between = b","
+        digest.update(b"]")
+    digest.update(b"}")
+    return digest.hexdigest()
 
 
-def _log_probability(source: Source, stories: Sequence[str]) -> float | None:
+def _json(content: Any) -> bytes:
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _characters(stories: Sequence[str]) -> int:
+    return stories.characters if isinstance(stories, Stories) else sum(map(len, stories))
+
+
+def _distinct(stories: Sequence[str]) -> Iterable[str]:
+    return stories.distinct if isinstance(stories, Stories) else set().union(*stories)
+
+
+def _log_probability(source: Source, stories: Iterable[str]) -> float | None:
     total = 0.0
     for story in stories:
         value = source.log_probability(story)
@@ -169,11 +240,6 @@ def _log_probability(source: Source, stories: Sequence[str]) -> float | None:
             return None
         total += value
     return total
-
-
-def _generator(source: Source):
-    documents: Iterator[str] = source.documents()
-    yield from documents
 
 
 def _called(resolved: Mapping[str, Any]) -> str:

@@ -1,24 +1,33 @@
-"""Text as ids, and where in the text every token begins.
+"""Text as ids, and where in the text tokens begin.
 
 Each story and each separator is encoded on its own and the ids are joined, so that no token spans two stories.
+Where a token begins follows from the ids and the length of each token of the vocabulary; only the place of every
+1,024th is kept, so that a text may be larger than memory.
 """
 
-from collections.abc import Sequence
+import mmap
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Int, Integer
 
 from onechange.tokenizer import Tokenizer
+
+SPAN = 1024
+"""Tokens from one landmark to the next."""
 
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """One text under one tokenizer."""
+    """One text under one tokenizer. Arrays may be maps of files."""
 
-    ids: Int[np.ndarray, " tokens"]
-    starts: Int[np.ndarray, " tokens"]
-    """The character of the text at which each token begins."""
+    ids: Integer[np.ndarray, " tokens"]
+    """Of the smallest unsigned type that holds the vocabulary's ids: widen before computing with them."""
+    token_characters: Int[np.ndarray, " vocabulary"]
+    """Characters of each token of the vocabulary."""
+    landmarks: Int[np.ndarray, " landmarks"]
+    """The character of the text at which tokens number 0, `SPAN`, 2 · `SPAN`, … begin."""
     characters: int
     """Length of the text, separators included."""
     bytes: int
@@ -29,41 +38,91 @@ class Encoding:
     """Characters of each story and the separator that follows it."""
     story_bytes: Int[np.ndarray, " stories"]
 
-    @property
-    def lengths(self) -> Int[np.ndarray, " tokens"]:
-        """Characters of each token."""
-        return np.diff(self.starts, append=self.characters)
+    def first_token(self, place: int) -> int:
+        """The first token that begins at or after the character ``place``; the number of tokens if none does."""
+        span = max(0, int(np.searchsorted(self.landmarks, place)) - 1)
+        lengths = self.token_characters[self.ids[span * SPAN : (span + 1) * SPAN]]
+        starts = int(self.landmarks[span]) + lengths.cumsum() - lengths
+        return span * SPAN + int(np.searchsorted(starts, place))
 
 
-def encode(tokenizer: Tokenizer, stories: Sequence[str], separator: str) -> Encoding:
-    """``stories``, each followed by ``separator``, as ids.
+def encode(tokenizer: Tokenizer, stories: Iterable[str], separator: str, first: int = 0) -> Encoding:
+    """``stories``, each followed by ``separator``, as ids. ``first`` is the number that errors give the first story.
 
     Raises a `ValueError` for a character outside the alphabet, and for a lossless tokenizer whose tokens'
     characters do not add up to a story's.
     """
-    token_characters = np.array([len(token) for token in tokenizer.tokens()], dtype=np.int64)
+    characters = token_characters(tokenizer)
 
     def encoded(what: str, text: str) -> np.ndarray:
         ids = tokenizer.encode(text)
-        if tokenizer.lossless and token_characters[ids].sum() != len(text):
+        if tokenizer.lossless and characters[ids].sum() != len(text):
             raise ValueError(f"{what}: its tokens hold other characters than its text: {text[:40]!r}…")
-        return ids
+        return narrow(ids, len(characters))
 
     gap = encoded("the separator", separator)
     parts: list[np.ndarray] = []
-    story_tokens = np.empty(len(stories), dtype=np.int64)
-    for number, story in enumerate(stories):
+    table: list[tuple[int, int, int]] = []
+    for number, story in enumerate(stories, first):
         ids = encoded(f"story {number}", story)
         parts += (ids, gap)
-        story_tokens[number] = len(ids) + len(gap)
-    ids = np.concatenate(parts).astype(np.int64) if parts else np.empty(0, dtype=np.int64)
-    ends = token_characters[ids].cumsum()
+        table.append((len(ids), len(story), len(story.encode())))
+    added = (len(gap), len(separator), len(separator.encode()))
+    story_tokens, story_characters, story_bytes = (np.array(table, np.int64).reshape(-1, 3) + added).T.copy()
+    ids = np.concatenate(parts) if parts else np.empty(0, dtype=gap.dtype)
     return Encoding(
         ids=ids,
-        starts=np.concatenate(([0], ends[:-1])).astype(np.int64) if len(ids) else ends,
-        characters=sum(len(story) + len(separator) for story in stories),
-        bytes=sum(len(story.encode()) + len(separator.encode()) for story in stories),
+        token_characters=characters,
+        landmarks=landmarks([ids], characters),
+        characters=int(story_characters.sum()),
+        bytes=int(story_bytes.sum()),
         story_tokens=story_tokens,
-        story_characters=np.array([len(story) + len(separator) for story in stories], dtype=np.int64),
-        story_bytes=np.array([len((story + separator).encode()) for story in stories], dtype=np.int64),
+        story_characters=story_characters,
+        story_bytes=story_bytes,
     )
+
+
+def token_characters(tokenizer: Tokenizer) -> Int[np.ndarray, " vocabulary"]:
+    """Characters of each token of the vocabulary."""
+    return np.array([len(token) for token in tokenizer.tokens()], dtype=np.int64)
+
+
+def landmarks(
+    chunks: Iterable[Integer[np.ndarray, "_"]], token_characters: Int[np.ndarray, " vocabulary"]
+) -> Int[np.ndarray, " landmarks"]:
+    """`Encoding.landmarks` of ids that come in ``chunks``, each but the last a multiple of `SPAN` long."""
+    spans = [np.zeros(1, dtype=np.int64)]
+    for ids in chunks:
+        spans.append(
+            np.add.reduceat(token_characters[ids], np.arange(0, len(ids), SPAN)) if len(ids) else ids
+        )
+    found = np.concatenate(spans).cumsum()[:-1]
+    return found.astype(np.int64)
+
+
+def release(ids: Integer[np.ndarray, " tokens"]) -> None:
+    """Let go of what was read of a mapped file. The system may keep it, this process needs no memory for it.
+
+    Without it a long run would hold, by and by, all of a file that is read here and there.
+    """
+    base: object = ids
+    while isinstance(base, np.ndarray):
+        base = base.base
+    if isinstance(base, mmap.mmap):
+        base.madvise(mmap.MADV_DONTNEED)
+
+
+def id_type(vocabulary: int) -> np.dtype:
+    """The smallest unsigned type that holds the ids 0 to ``vocabulary`` − 1; a `ValueError` if none of 32 bits does."""
+    for kind in (np.uint8, np.uint16, np.uint32):
+        if vocabulary - 1 <= np.iinfo(kind).max:
+            return np.dtype(kind)
+    raise ValueError(f"a vocabulary of {vocabulary:,} tokens: ids of more than 32 bits cannot be kept")
+
+
+def narrow(ids: Integer[np.ndarray, " tokens"], vocabulary: int) -> Integer[np.ndarray, " tokens"]:
+    """``ids`` as `id_type`. An id outside the vocabulary is a `ValueError`, never another id by wrapping around."""
+    if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < vocabulary:
+        wrong = int(ids[(ids < 0) | (ids >= vocabulary)][0])
+        raise ValueError(f"the id {wrong:,} is none of the vocabulary's 0 to {vocabulary - 1:,}")
+    return ids.astype(id_type(vocabulary))

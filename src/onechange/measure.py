@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Integer
 
-from onechange.encoding import Encoding
+from onechange.encoding import Encoding, release
 from onechange.model import Model
 from onechange.tokenizer import Tokenizer
 
 ROWS = 32
+_STORIES = 10_000
+"""How many stories are compared with their tokens at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +75,13 @@ def measure(
         raise ValueError("the tokenizer is not lossless, so the text it stands for has no nats per character")
     if not len(text.ids):
         raise ValueError("the text is empty: there is nothing to measure")
-    stories = _stories(tokenizer, text)
-    nats = surprises(model, text.ids, separator, rows)
+    _check(tokenizer, text)
+    ends, nats = text.story_tokens.cumsum(), np.zeros(len(text.story_tokens))
+    for first, scored in _scored(model, text.ids, separator, rows):
+        stories = np.searchsorted(ends, np.arange(first, first + len(scored)), side="right")
+        np.add.at(nats, stories, scored)
     return Measure(
-        nats=np.bincount(stories, weights=nats, minlength=len(text.story_tokens)),
+        nats=nats,
         tokens=len(text.ids),
         characters=text.characters,
         bytes=text.bytes,
@@ -85,45 +90,58 @@ def measure(
     )
 
 
-def _stories(tokenizer: Tokenizer, text: Encoding) -> Int[np.ndarray, " tokens"]:
-    """The story of every token; a `ValueError` unless the tokens' characters are each story's and the whole text's."""
-    if text.story_tokens.sum() != len(text.ids):
+def _check(tokenizer: Tokenizer, text: Encoding) -> None:
+    """Raise a `ValueError` unless the tokens' characters are each story's and the whole text's."""
+    ends = text.story_tokens.cumsum()
+    tokens = int(ends[-1])
+    if tokens != len(text.ids):
         raise ValueError(
-            f"the stories have {text.story_tokens.sum():,} tokens, the text {len(text.ids):,}: characters are missing"
+            f"the stories have {tokens:,} tokens, the text {len(text.ids):,}: characters are missing"
         )
-    stories = np.repeat(np.arange(len(text.story_tokens)), text.story_tokens)
-    lengths = np.array([len(token) for token in tokenizer.tokens()])[text.ids]
-    held = np.bincount(stories, weights=lengths, minlength=len(text.story_tokens))
-    if held.sum() != text.characters or (held != text.story_characters).any():
+    lengths = np.array([len(token) for token in tokenizer.tokens()])
+    total, same = 0, True
+    for first in range(0, len(ends), _STORIES):
+        start = int(ends[first - 1]) if first else 0
+        some = ends[first : first + _STORIES] - start
+        held = np.diff(lengths[text.ids[start : start + some[-1]]].cumsum()[some - 1], prepend=0)
+        total += int(held.sum())
+        same = same and np.array_equal(held, text.story_characters[first : first + _STORIES])
+    if total != text.characters or not same:
         raise ValueError(
-            f"the tokens hold {int(held.sum()):,} characters, the text {text.characters:,}: not the same text"
-            + (", story by story" if held.sum() == text.characters else "")
+            f"the tokens hold {total:,} characters, the text {text.characters:,}: not the same text"
+            + (", story by story" if total == text.characters else "")
         )
-    return stories
+
+
+def surprises(
+    model: Model, ids: Integer[np.ndarray, " tokens"], context: Int[np.ndarray, " context"], rows: int = ROWS
+) -> Float[np.ndarray, " tokens"]:
+    """The surprise at every token in nats, float64; ``context`` stands before the first. Dropout is off."""
+    return np.concatenate([nats for _, nats in _scored(model, ids, context, rows)])
 
 
 @torch.no_grad()
-def surprises(
-    model: Model, ids: Int[np.ndarray, " tokens"], context: Int[np.ndarray, " context"], rows: int = ROWS
-) -> Float[np.ndarray, " tokens"]:
-    """The surprise at every token in nats, float64; ``context`` stands before the first. Dropout is off."""
+def _scored(
+    model: Model, ids: Integer[np.ndarray, " tokens"], context: Int[np.ndarray, " context"], rows: int
+) -> Iterator[tuple[int, Float[np.ndarray, " some"]]]:
+    """`surprises` stretch by stretch in the order of the text, each with the number of its first token."""
     assert len(context), "the first token needs something before it"
     context = context[-model.sizes.window :]
-    stream = np.concatenate((context, ids))
-    nats = np.zeros(len(stream))
+    before, stream = len(context), len(context) + len(ids)
     was_training = model.training
     model.eval()
     try:
-        for start, first in _windows(len(stream), model.sizes.window, len(context), rows):
-            length = min(model.sizes.window, len(stream) - 1 - int(start[0]))
+        for start, first in _windows(stream, model.sizes.window, before, rows):
+            length = min(model.sizes.window, stream - 1 - int(start[0]))
             at = start[:, None] + np.arange(length + 1)
-            batch = torch.from_numpy(stream[at])
+            read = ids[np.maximum(at - before, 0)].astype(np.int64)
+            release(ids)
+            batch = torch.from_numpy(np.where(at < before, context[np.minimum(at, before - 1)], read))
             scored = model.nats(batch[:, :-1], batch[:, 1:]).double().numpy()
-            for row, place in enumerate(start):
-                nats[place + first[row] + 1 : place + length + 1] = scored[row, first[row] :]
+            for row, place in enumerate(start.tolist()):
+                yield place + int(first[row]) + 1 - before, scored[row, first[row] :]
     finally:
         model.train(was_training)
-    return nats[len(context) :]
 
 
 def _windows(

@@ -14,6 +14,7 @@ on that text alone, since nothing was ever merged across its ends.
 """
 
 import heapq
+from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -33,11 +34,12 @@ def learn(pieces: Mapping[str, int], alphabet: str, number: int) -> list[tuple[s
     """
     tokens = list(alphabet)
     ids, weights = _laid_out(pieces, alphabet)
-    before = list(range(-1, len(ids) - 1))
-    after = list(range(1, len(ids) + 1))
+    row = "i" if len(ids) < 1 << 31 else "q"
+    before = array(row, range(-1, len(ids) - 1))
+    after = array(row, range(1, len(ids) + 1))
     ties = _Ties(alphabet)
     counts: defaultdict[Pair, int] = defaultdict(int)
-    places: defaultdict[Pair, list[int]] = defaultdict(list)
+    places: defaultdict[Pair, array[int]] = defaultdict(lambda: array(row))
     for place, pair in enumerate(pairwise(ids)):
         if NOTHING not in pair:
             counts[pair] += weights[place]
@@ -110,15 +112,15 @@ def apply(ids: Sequence[int], merged: Mapping[Pair, int]) -> list[int]:
     return [number for number in ids if number != NOTHING]
 
 
-def _laid_out(pieces: Mapping[str, int], alphabet: str) -> tuple[list[int], list[int]]:
+def _laid_out(pieces: Mapping[str, int], alphabet: str) -> tuple["array[int]", "array[int]"]:
     """All pieces in one row of ids, `NOTHING` around each; and how often the piece at each place occurs."""
     rank = {character: number for number, character in enumerate(alphabet)}
-    ids, weights = [NOTHING], [0]
+    ids, weights = array("i", [NOTHING]), array("q", [0])
     for piece, count in pieces.items():
         if len(piece) > 1:
-            ids += [rank[character] for character in piece]
+            ids.extend([rank[character] for character in piece])
             ids.append(NOTHING)
-            weights += [count] * (len(piece) + 1)
+            weights.extend([count] * (len(piece) + 1))
     return ids, weights
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 END_OF_STORY = "<|endoftext|>"
 _MARK = "\ufeff"
@@ -30,6 +31,12 @@ class Changes:
             count = f"{self.separators_within_lines:,}"
             notes.append(f"{self.name}: {END_OF_STORY} within {count} lines separates nothing")
         return notes
+
+
+def stamp(files: Iterable[Path]) -> dict[str, Any]:
+    """Where the files lie, their bytes and when they were last changed, in nanoseconds."""
+    found = [(file.resolve(), file.stat()) for file in files]
+    return {"files": [[str(path), held.st_size, held.st_mtime_ns] for path, held in found]}
 
 
 def blocks(path: Path) -> Iterator[bytes]:

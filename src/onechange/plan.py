@@ -17,6 +17,7 @@ from onechange.recipe import Precision, Recipe
 from onechange.sizes import Sizes
 from onechange.study import Study
 from onechange.tokenizer import Tokenizer
+from onechange.watching import Watch, unwatched
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Plan:
     arms: Sequence[str]
     means: Means | None = None
     """As an earlier start of the same study chose them, or ``None`` to choose them now."""
+    watch: Watch = unwatched
+    """Told of the work on a large text."""
     _tokenizers: dict[str, Tokenizer] = field(default_factory=dict)
     _datasets: dict[str, Dataset] = field(default_factory=dict)
 
@@ -55,15 +58,14 @@ class Plan:
     @cached_property
     def corpus(self) -> Corpus:
         """The prepared corpus."""
-        return prepare(self.source)
+        return prepare(self.source, watch=self.watch)
 
     def dataset(self, arm: str) -> Dataset:
         """The corpus under the arm's tokenizer; arms with the same tokenizer share it."""
         resolved = self.settings(arm)["tokenizer"]
         key = json.dumps(resolved, sort_keys=True)
         if key not in self._datasets:
-            tokenizer = dataset.learn(self.corpus, resolved)
-            self._datasets[key] = dataset.dataset(self.corpus, tokenizer)
+            self._datasets[key] = dataset.made(self.corpus, resolved, watch=self.watch)
         return self._datasets[key]
 
     @cached_property

@@ -4,6 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+EVERY = 10
+"""Of so many documents one, the last, is validation text."""
+RULE = "every tenth document"
 _BREAKS = (r"\n\s*\n", r"\n", r"(?<=[.!?…])\s", r"\s")
 
 
@@ -23,11 +26,11 @@ def split(documents: Sequence[str]) -> Parts:
     Of two to nine documents the last one becomes validation. A single document is one running text: about its
     last tenth becomes validation, parted at a paragraph, else a line, a sentence or a word.
     """
-    if len(documents) >= 10:
+    if len(documents) >= EVERY:
         return Parts(
-            training=tuple(text for number, text in enumerate(documents, 1) if number % 10),
-            validation=tuple(documents[9::10]),
-            rule="every tenth document",
+            training=tuple(text for number, text in enumerate(documents, 1) if number % EVERY),
+            validation=tuple(documents[EVERY - 1 :: EVERY]),
+            rule=RULE,
         )
     if len(documents) > 1:
         note = f"only {len(documents)} documents: the last one alone is the validation text"

@@ -30,7 +30,7 @@ class Texts:
             )
         key = corpus.fingerprint, _key(recipe.tokenizer)
         if key not in self._datasets:
-            self._datasets[key] = dataset.dataset(corpus, dataset.learn(corpus, recipe.tokenizer))
+            self._datasets[key] = dataset.made(corpus, recipe.tokenizer)
         return self._datasets[key]
 
 

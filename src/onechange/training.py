@@ -127,7 +127,7 @@ def _losses(engine: Engine, data: Dataset, step: int) -> dict[str, float]:
     recipe = engine.recipe
     losses = {}
     samples = {"training": data.training_sample, "validation": data.validation.ids}
-    lengths = data.training.lengths[: len(data.training_sample)], data.validation.lengths
+    lengths = data.training_sample_characters, data.validation.characters
     for (name, ids), characters in zip(samples.items(), lengths, strict=True):
         if not len(ids):
             raise ValueError("the validation text is empty: a corpus needs at least one validation story")
@@ -135,7 +135,7 @@ def _losses(engine: Engine, data: Dataset, step: int) -> dict[str, float]:
         if not math.isfinite(value):
             raise NotFinite(f"the {name} loss at step {step} is {value}")
         losses[f"{name}_loss"] = value
-        losses[f"{name}_nats_per_character"] = value * len(ids) / int(characters.sum())
+        losses[f"{name}_nats_per_character"] = value * len(ids) / characters
     return losses
 
 

@@ -7,7 +7,7 @@ boundary there. The text is read as a ring, so every place is equally likely for
 import numpy as np
 from jaxtyping import Int
 
-from onechange.encoding import Encoding
+from onechange.encoding import Encoding, release
 from onechange.seed import stream
 
 
@@ -27,15 +27,16 @@ class Windows:
             raise ValueError("the training text is empty: a corpus needs at least one training story")
         self._text = text
         self._seed, self._rows, self._window = seed, rows, window
-        self._lengths = text.lengths
 
     def first_tokens(self, step: int) -> Int[np.ndarray, " rows"]:
         """The token with which each row of batch ``step`` starts."""
         starts = places(self._seed, step, self._rows, self._text.characters)
-        return np.searchsorted(self._text.starts, starts) % len(self._text.ids)
+        first = [self._text.first_token(place) for place in starts.tolist()]
+        return np.array(first, dtype=np.int64) % len(self._text.ids)
 
     def batch(self, step: int) -> tuple[Int[np.ndarray, "rows window"], Int[np.ndarray, "rows window"], int]:
         """Tokens, their targets (each the token after), and how many characters the targets hold."""
         at = (self.first_tokens(step)[:, None] + np.arange(self._window + 1)) % len(self._text.ids)
-        ids = self._text.ids[at]
-        return ids[:, :-1], ids[:, 1:], int(self._lengths[at[:, 1:]].sum())
+        ids = self._text.ids[at].astype(np.int64)
+        release(self._text.ids)
+        return ids[:, :-1], ids[:, 1:], int(self._text.token_characters[ids[:, 1:]].sum())

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class Source(ABC):
@@ -34,6 +34,13 @@ class Source(ABC):
     def identity(self) -> dict[str, object]:
         """What, besides the settings, decides the documents: a revision, a file's hash. Never a path."""
         return {}
+
+    def stamp(self) -> dict[str, Any] | None:
+        """What shows without reading the text whether it is still the one read before: the files' sizes and times.
+
+        A large corpus is kept under it; ``None``: nothing shows it, and it is not kept.
+        """
+        return {} if self.reproducible else None
 
     def notes(self) -> list[str]:
         """What reading `documents` changed or left out, one sentence each."""

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from onechange import table_files
 from onechange.corpus import Source
-from onechange.plain_text import Changes, blocks, decode, stories
+from onechange.plain_text import Changes, blocks, decode, stamp, stories
 
 SUFFIXES = (".txt", ".jsonl", ".parquet")
 
@@ -36,6 +36,9 @@ class File(Source):
                 yield from self._read(file, changes)
             finally:
                 self._notes += changes.notes()
+
+    def stamp(self) -> dict[str, Any]:
+        return stamp(self._files())
 
     def notes(self) -> list[str]:
         return list(self._notes)

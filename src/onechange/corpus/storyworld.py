@@ -6,7 +6,7 @@ What the world is made of and how the floor is computed: ``docs/storyworld.md``.
 """
 
 from collections.abc import Iterator
-from typing import final
+from typing import Any, final
 
 from onechange.corpus import Source
 from onechange.seed import stream
@@ -51,6 +51,9 @@ class Storyworld(Source):
     def identity(self) -> dict[str, object]:
         """The hash of the story files: any changed word in them is another corpus."""
         return {"story_files": files.fingerprint()}
+
+    def stamp(self) -> dict[str, Any]:
+        return {}  # settings and story files decide it all
 
     def log_probability(self, document: str) -> float | None:
         """log p of ``document`` in nats, exact; ``None`` where no choices of this world tell it.

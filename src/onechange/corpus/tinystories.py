@@ -6,11 +6,11 @@ https://arxiv.org/abs/2305.07759; the data set's licence is CDLA-Sharing-1.0.
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 from onechange import hub_stream
 from onechange.corpus import Source
-from onechange.plain_text import END_OF_STORY, Changes, blocks, decode, stories
+from onechange.plain_text import END_OF_STORY, Changes, blocks, decode, stamp, stories
 
 HUB_FILE = hub_stream.HubFile(
     dataset="roneneldan/TinyStories",
@@ -57,6 +57,12 @@ class TinyStories(Source):
         if self.path is not None:
             return {}
         return {"dataset": HUB_FILE.dataset, "revision": HUB_FILE.revision, "file": HUB_FILE.name}
+
+    def stamp(self) -> dict[str, Any] | None:
+        if self.path is None:
+            return {}  # the revision is pinned
+        file = Path(self.path).expanduser()
+        return stamp([file]) if file.is_file() else None
 
     def notes(self) -> list[str]:
         return self._changes.notes()

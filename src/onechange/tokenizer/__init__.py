@@ -1,7 +1,8 @@
 """The family `tokenizer`: text to ids and back. One file per kind."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import msgspec
@@ -19,10 +20,19 @@ class Tokenizer(ABC):
     learn_from: str = "training"
     """Whose text `learn` is to be given: ``"training"``, or ``"all"`` (labelled in every report as peeking)."""
 
-    @abstractmethod
-    def learn(self, documents: Sequence[str], alphabet: str) -> None:
+    def learn(self, documents: Iterable[str], alphabet: str) -> None:
         """Learn from ``documents``. ``alphabet``: every distinct character of the whole corpus and its separator,
         in code-point order; each gets an id whether or not ``documents`` hold it."""
+        self.learn_from_counts(self.count(documents), alphabet)
+
+    def count(self, documents: Iterable[str]) -> Counter[str]:
+        """All that is learned from documents: how often each piece of text stands in them, whatever a piece is to a
+        member. Counts of several lots of documents add up, so that a large text is counted by several processes."""
+        return Counter()
+
+    @abstractmethod
+    def learn_from_counts(self, counts: Counter[str], alphabet: str) -> None:
+        """The rest of `learn`, from what `count` found."""
 
     @property
     @abstractmethod

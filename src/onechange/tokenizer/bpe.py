@@ -11,7 +11,7 @@ of Rare Words with Subword Units" (2016), https://arxiv.org/abs/1508.07909.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, Literal, final
 
@@ -56,13 +56,18 @@ class Bpe(Tokenizer):
         self._merged: dict[merges.Pair, int] = {}
         self._remembered: dict[str, list[int]] = {}
 
-    def learn(self, documents: Sequence[str], alphabet: str) -> None:
-        known = self._fitting(alphabet)
+    def count(self, documents: Iterable[str]) -> Counter[str]:
         pieces: Counter[str] = Counter()
         for document in documents:
-            known.ids(document)
             pieces.update(PIECE.findall(document))
-        self._set(known, merges.learn(pieces, alphabet, self.vocabulary - len(known)))
+        return pieces
+
+    def learn_from_counts(self, counts: Counter[str], alphabet: str) -> None:
+        known = self._fitting(alphabet)
+        if not set(alphabet).issuperset(set().union(*counts)):
+            for piece in counts:
+                known.ids(piece)  # names the characters
+        self._set(known, merges.learn(counts, alphabet, self.vocabulary - len(known)))
 
     @property
     def vocabulary_size(self) -> int:

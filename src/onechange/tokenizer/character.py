@@ -3,6 +3,7 @@
 The id of a character is its rank in code-point order.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, final
 
@@ -21,7 +22,7 @@ class Character(Tokenizer):
     def __init__(self) -> None:
         self._alphabet: Alphabet | None = None
 
-    def learn(self, documents: Sequence[str], alphabet: str) -> None:
+    def learn_from_counts(self, counts: Counter[str], alphabet: str) -> None:
         self._alphabet = Alphabet(alphabet)
 
     @property

@@ -9,12 +9,13 @@ from rich.text import Text
 from onechange import dataset, documents, family, source, tokenizer_file, tokenizer_show
 from onechange.prompts import demonstration
 from onechange.study import DEMONSTRATION
-from onechange.verbs import output
+from onechange.verbs import output, preparing
 
 
+@preparing.shown()
 def corpus(word: str, as_json: bool) -> None:
     """Print a corpus's facts in the keys of `results.json`."""
-    prepared = documents.prepare(source.parse(word))
+    prepared = documents.prepare(source.parse(word), watch=preparing.watch)
     facts: dict[str, Any] = {**prepared.facts, "entropy_floor": prepared.entropy_floor}
     if as_json:
         output.document(facts)
@@ -38,14 +39,15 @@ def corpus(word: str, as_json: bool) -> None:
     output.out.print(table)
 
 
+@preparing.shown()
 def tokenizer(what: str, text: str | None, data: str | None, as_json: bool) -> None:
     """Split a text with a run's tokenizer or with a member learned now."""
     if (Path(what) / "tokenizer.json").is_file():
         found = tokenizer_file.load(Path(what) / "tokenizer.json")
         asked = DEMONSTRATION if text is None else text
     elif what in family.members("tokenizer"):
-        prepared = documents.prepare(source.parse(data or "storyworld"))
-        found = dataset.learn(prepared, family.resolve("tokenizer", what))
+        prepared = documents.prepare(source.parse(data or "storyworld"), watch=preparing.watch)
+        found = dataset.learn(prepared, family.resolve("tokenizer", what), preparing.watch)
         asked = demonstration(DEMONSTRATION, prepared) if text is None else text
     else:
         raise LookupError(

@@ -1,25 +1,27 @@
 """`onechange measure`: a trained model against any text."""
 
+from itertools import chain
 from pathlib import Path
 
 from onechange import checkpoint_reader, documents, source
 from onechange.compare import interval_over_stories
 from onechange.encoding import encode
 from onechange.measure import measure as ruler
-from onechange.verbs import output
+from onechange.verbs import output, preparing
 from onechange.verbs.words import checkpoint_word
 
 
+@preparing.shown()
 def measure(run: Path, data: str | None, checkpoint: str, as_json: bool) -> None:
     """Score the run's own validation text, or all of the text of ``data``."""
     which = checkpoint_word(checkpoint)
     trained = checkpoint_reader.read(run, which)
     table = source.parse(data) if data else trained.recipe.corpus
-    corpus = documents.prepare(table)
+    corpus = documents.prepare(table, watch=preparing.watch)
     if data:
-        stories, what = [*corpus.training, *corpus.validation], f"all of {data}"
+        stories, what = chain(corpus.training, corpus.validation), f"all of {data}"
     else:
-        stories, what = list(corpus.validation), "the validation text"
+        stories, what = corpus.validation, "the validation text"
         if corpus.fingerprint != trained.recipe.corpus_fingerprint:
             raise ValueError(
                 f"{run}: its corpus has changed since it was trained; name a text with --data to measure on it"
@@ -43,7 +45,7 @@ def measure(run: Path, data: str | None, checkpoint: str, as_json: bool) -> None
     output.out.print(
         f"{figures['nats_per_character']:.4f} nats per character{spread}\n"
         f"{figures['bits_per_byte']:.4f} bits per byte, {figures['nats_per_token']:.4f} nats per token\n"
-        f"on {what}: {len(stories):,} stories, {found.characters:,} characters, {found.tokens:,} tokens; "
+        f"on {what}: {len(text.story_tokens):,} stories, {found.characters:,} characters, {found.tokens:,} tokens; "
         f"{which} checkpoint, step {trained.step:,}",
         markup=False,
     )

@@ -3,7 +3,7 @@
 import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from onechange.plan import Plan
 from onechange.report import read as read_report
 from onechange.report import terminal
 from onechange.study_folder import StudyFolder
-from onechange.verbs import output
+from onechange.verbs import output, preparing
 from onechange.verbs.progress import Progress
 
 DEFAULT_STUDY = "tokenizers-and-positions"
@@ -46,6 +46,7 @@ class Request:
         return shlex.join(words + [word for arm in self.arms for word in ("--arm", arm)])
 
 
+@preparing.shown()
 def run(request: Request, as_json: bool) -> None:
     """Start or resume the study and show what came of it; exit status 1 if a run failed."""
     new_plan, content, folder = _prepare(request)
@@ -62,6 +63,8 @@ def run(request: Request, as_json: bool) -> None:
             plan = new_plan
             _say_means(plan)
             folder.begin(plan, content, request.study or DEFAULT_STUDY, request.command)
+        for arm in plan.arms:  # a large text has a bar of its own
+            plan.dataset(arm)
         with Progress(plan) as progress:
             results = laboratory.run(plan, folder, progress.watch, progress.say)
     if as_json:
@@ -82,6 +85,7 @@ def show(folder: Path) -> None:
     output.out.print(f"report: {folder / 'report.html'}", soft_wrap=True)
 
 
+@preparing.shown()
 def dry_run(request: Request, as_json: bool) -> None:
     """Show every arm, its one change, what follows from it, and about how long it would take here."""
     plan, _, _ = _prepare(request)
@@ -151,7 +155,7 @@ def _prepare(request: Request) -> tuple[Plan, bytes, StudyFolder]:
     arms = [name for name in found.arm_names if name in request.arms] if request.arms else found.arm_names
     for name in request.arms:
         found.arm(name)
-    plan = Plan(found, scale, table, chosen, arms)
+    plan = Plan(found, scale, table, chosen, arms, watch=preparing.watch)
     out = request.out or Path("runs") / f"{path.stem}-{scale}-{table['name']}"
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out {out}: is a file, it must be a folder or not exist")
@@ -173,7 +177,7 @@ def _resumed(request: Request, folder: StudyFolder, asked: Plan) -> Plan:
     arms = [name for name in found.arm_names if name in request.arms] if request.arms else None
     numbers = set(folder.all_seeds()) if request.seeds is None or not request.arms else set()
     numbers |= set(seeds(request.seeds)) if request.seeds else set()
-    return folder.plan(sorted(numbers or {0}), arms)
+    return replace(folder.plan(sorted(numbers or {0}), arms), watch=preparing.watch)
 
 
 def _say_means(plan: Plan) -> None:

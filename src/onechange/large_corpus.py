@@ -1,0 +1,49 @@
+"""A corpus too large for memory: its stories in the cache, written in one pass over the source."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from onechange import finished
+from onechange.splitting import EVERY
+from onechange.text_store import Stories, StoriesWriter
+
+PARTS = ("training", "validation")
+
+
+class Stored:
+    """What a folder of the cache holds of a corpus."""
+
+    def __init__(self, folder: Path, mark: dict[str, Any]) -> None:
+        self.training, self.validation = (Stories(folder, part, mark[part]) for part in PARTS)
+        self.about: dict[str, Any] = mark.get("about", {})
+        """What whoever wrote it wanted to be kept beside it."""
+
+
+def read(folder: Path) -> Stored | None:
+    """The corpus in ``folder``; ``None`` where it is absent, unfinished or its files have other sizes.
+
+    The text itself is checked block by block when it is read.
+    """
+    mark = finished.read(folder, trusted=[f"{part}.text" for part in PARTS])
+    return None if mark is None else Stored(folder, mark)
+
+
+def write(
+    folder: Path, stories: Iterable[str], about: Callable[[Stored], dict[str, Any]], expected: int
+) -> None:
+    """Put at least ten ``stories``, every tenth of them validation text, into ``folder``.
+
+    ``about`` is asked once they are there. ``expected``: about how many bytes, for an `OSError` that says what the
+    disk lacks.
+    """
+
+    def fill(filling: finished.Filling) -> dict[str, Any]:
+        writers = [StoriesWriter(filling.writer(f"{part}.text")) for part in PARTS]
+        training, validation = writers
+        for number, story in enumerate(stories, 1):
+            (training if number % EVERY else validation).add(story)
+        mark = {part: writer.finish() for part, writer in zip(PARTS, writers, strict=True)}
+        return {**mark, "about": about(Stored(filling.path, mark))}
+
+    finished.make(folder, fill, lambda: expected)
