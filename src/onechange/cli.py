@@ -44,6 +44,9 @@ def run(
         str | None, typer.Option(help="How many, from 0; or a list such as 3,5. Default: 1.")
     ] = None,
     arm: Annotated[list[str] | None, typer.Option(help="Only this arm; may be repeated.")] = None,
+    processes: Annotated[
+        int | None, typer.Option(help="Spread every run over this many processes. Default: 1.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the study in the folder.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run, and how long it would take.")
@@ -53,7 +56,7 @@ def run(
     """Train every arm of a study, measure, sample, and write the report."""
     from onechange.verbs import running
 
-    request = running.Request(study, scale, data, out, seeds, arm or [], resume)
+    request = running.Request(study, scale, data, out, seeds, arm or [], resume, processes)
     if dry_run:
         running.dry_run(request, as_json)
     else:

@@ -49,7 +49,9 @@ def precision(wanted: str, device: Device) -> Precision:
     """``auto`` is bf16 where the device multiplies it in hardware."""
     if device == "cpu" or wanted != "auto":
         return processor.precision(wanted)
-    return "bf16" if device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
+    return (
+        "bf16" if device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
+    )
 
 
 def compiles(wanted: str, operations: float, device: Device) -> bool:

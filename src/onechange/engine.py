@@ -24,7 +24,7 @@ class NotFinite(ArithmeticError):
 
 
 class Surprise(nn.Module):
-    """Model and loss in one forward pass: what looks after a module's gradients must see both uses of the tied table."""
+    """Model and loss in one forward pass, so that what watches gradients sees both uses of the tied table."""
 
     def __init__(self, model: Model, compiled: bool) -> None:
         super().__init__()
@@ -50,7 +50,11 @@ class Engine:
     """Whether any process of the group was asked to stop before the last update: the same on all of them."""
 
     def __init__(
-        self, recipe: Recipe, vocabulary: int, group: Group = ALONE, wanted: Callable[[], bool] = lambda: False
+        self,
+        recipe: Recipe,
+        vocabulary: int,
+        group: Group = ALONE,
+        wanted: Callable[[], bool] = lambda: False,
     ) -> None:
         torch.set_num_threads(recipe.threads)
         self.recipe, self.group, self._wanted = recipe, group, wanted

@@ -67,7 +67,9 @@ class Model(nn.Module):
         for block in self.blocks:
             if self.recompute and self.training:
                 keeps = bool(self.sizes.dropout)  # what was left out must be left out again
-                x = checkpoint(block, x, self.position, positions, use_reentrant=False, preserve_rng_state=keeps)
+                x = checkpoint(
+                    block, x, self.position, positions, use_reentrant=False, preserve_rng_state=keeps
+                )
             else:
                 x = block(x, self.position, positions)
         return self.norm(x)

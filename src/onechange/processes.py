@@ -9,6 +9,7 @@ import json
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
@@ -17,6 +18,9 @@ from typing import Any
 import torch
 from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
+
+_ONE_BYTE = 2**-20
+"""In megabytes: a bucket of this size is full with its first parameter."""
 
 POLL = 0.05
 """Seconds between two looks into the store."""
@@ -140,7 +144,11 @@ class Group:
         found = {}
         for name, (kind, shape) in json.loads(self._said(json.dumps(described))).items():
             dtype = getattr(torch, kind.removeprefix("torch."))
-            mine = tensors[name].detach().cpu().contiguous() if self.rank == 0 else torch.empty(shape, dtype=dtype)
+            mine = (
+                tensors[name].detach().cpu().contiguous()
+                if self.rank == 0
+                else torch.empty(shape, dtype=dtype)
+            )
             with self.guarded():
                 distributed.broadcast(mine, 0)
             found[name] = mine
@@ -149,19 +157,22 @@ class Group:
     def averaged(self, module: nn.Module) -> nn.Module:
         """``module``, its gradients averaged over all processes in every backward pass.
 
-        Unused parameters are looked for so that buckets keep the layout they start with: a layout that is chosen anew
-        after the first step would let a resumed run add in another order.
+        Every parameter travels in a bucket of its own. Otherwise buckets are filled anew after the first step, numbers
+        change their place, and with it the order in which three processes or more are added up: a resumed run would
+        differ from one that went through.
         """
         if self.size == 1:
             return module
         torch._dynamo.config.optimize_ddp = False  # blocks are compiled one by one: nothing to cut at buckets
-        return DistributedDataParallel(
-            module,
-            broadcast_buffers=False,
-            init_sync=False,
-            find_unused_parameters=True,
-            gradient_as_bucket_view=True,
-        )
+        with warnings.catch_warnings():  # the newer word for `broadcast_buffers` is unknown to older torch
+            warnings.simplefilter("ignore", FutureWarning)
+            return DistributedDataParallel(
+                module,
+                broadcast_buffers=False,
+                init_sync=False,
+                bucket_cap_mb=_ONE_BYTE,
+                gradient_as_bucket_view=True,
+            )
 
     def alone(self, module: nn.Module) -> AbstractContextManager[None]:
         """Within it, gradients of an `averaged` module add up on this process only."""
@@ -209,7 +220,9 @@ class Group:
                 if found != beats:
                     beats, since = found, time.monotonic()
                 elif time.monotonic() - since > self.patience:
-                    raise Lost(f"process {rank + 1} of {self.size} has not answered for {self.patience:.0f} seconds")
+                    raise Lost(
+                        f"process {rank + 1} of {self.size} has not answered for {self.patience:.0f} seconds"
+                    )
                 time.sleep(POLL)
             return self.store.get(key).decode()
 

@@ -57,7 +57,7 @@ def train(
     step, if a loss is no number any more; the last good checkpoint stays.
 
     In a ``group`` of several processes the first one is in here and the others in `onechange.following`. Once one of
-    them was asked to stop (``wanted``), all do after the same step: a checkpoint is saved and `KeyboardInterrupt` raised.
+    them was asked to stop (``wanted``), all do after the same step: with a checkpoint, and here `KeyboardInterrupt`.
     """
     run.mkdir(parents=True, exist_ok=True)
     group.order(msgspec.to_builtins(recipe), device.backend(recipe.device))
@@ -103,8 +103,12 @@ def train(
             validation = row["validation_nats_per_character"]
             metrics.append(row)
         late = time.monotonic() - saved > seconds_between_checkpoints
-        if due or ((late or engine.stopping) and engine.is_finite()):  # an evaluation has looked at the weights itself
-            timing.append({"step": step, "seconds": elapsed(), "peak_memory_bytes": device.peak_memory(engine.device)})
+        if due or (
+            (late or engine.stopping) and engine.is_finite()
+        ):  # an evaluation has looked at the weights itself
+            timing.append(
+                {"step": step, "seconds": elapsed(), "peak_memory_bytes": device.peak_memory(engine.device)}
+            )
             checkpoints.save(step, engine.model, engine.optimizer, {"characters": characters})
             checkpoints.point("best", _best(metrics))
             checkpoints.point("last", step)
