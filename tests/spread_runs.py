@@ -23,7 +23,7 @@ from torch import distributed
 
 from killed_runs import CORPUS, recipe, train
 from onechange.dataset import dataset, learn
-from onechange.engine import Engine
+from onechange.engine import Engine, NotFinite
 from onechange.following import follow
 from onechange.processes import Group, Lost
 
@@ -34,7 +34,7 @@ def witnessed(seen: dict[str, Any], group: Group, end: dict[str, Any]) -> Callab
     asked: list[bool] = []
 
     def learned(engine: Engine, tokens: Any, targets: Any, *, learn: bool = False) -> Any:
-        if learn:
+        if learn and seen["windows"]:  # the rehearsal comes before the first step
             seen["windows"][-1].append(torch.cat((tokens, targets[:, -1:]), 1).tolist())
         return nats(engine, tokens, targets, learn=learn)
 
@@ -68,8 +68,8 @@ def one(rank: int, request: dict[str, Any], store: distributed.Store, report: Pa
             group.part_in_peace()
         except Lost as error:
             seen["how"] = f"lost: {error}"
-        except KeyboardInterrupt:
-            seen["how"] = "stopped"
+        except (KeyboardInterrupt, NotFinite) as error:
+            seen["how"] = str(error) or "stopped"
             group.order(None)
         except BaseException:
             seen["how"] = traceback.format_exc()

@@ -54,6 +54,8 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Train every arm of a study, measure, sample, and write the report."""
+    # Before torch is imported: what its connections say of a lost process is said here, in one line.
+    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     from onechange.verbs import running
 
     request = running.Request(study, scale, data, out, seeds, arm or [], resume, processes)

@@ -88,6 +88,7 @@ class Engine:
             remembered = self.group.spread(state.optimizer_state(self.model, self.optimizer))
             state.put_optimizer_state(self.model, self.optimizer, remembered)
             self._learning = self.group.averaged(self._surprise)
+            self._rehearse()
         return step
 
     def nats(
@@ -134,6 +135,13 @@ class Engine:
     def is_finite(self) -> bool:
         """Whether every weight is a number, as those of a checkpoint must be."""
         return all(bool(parameter.isfinite().all()) for parameter in self.model.parameters())
+
+    def _rehearse(self) -> None:
+        """A pass whose gradients are dropped, after which a run that begins and one that resumes add alike."""
+        nothing = torch.zeros(self.rows, self.recipe.window, dtype=torch.int64)
+        with self.group.guarded():
+            self.nats(nothing, nothing, learn=True).mean().backward()
+        self.optimizer.zero_grad(set_to_none=True)
 
     def _gradients(
         self, step: int, tokens: Int[Tensor, "batch time"], targets: Int[Tensor, "batch time"]

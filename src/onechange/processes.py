@@ -19,9 +19,6 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
-_ONE_BYTE = 2**-20
-"""In megabytes: a bucket of this size is full with its first parameter."""
-
 POLL = 0.05
 """Seconds between two looks into the store."""
 
@@ -157,9 +154,8 @@ class Group:
     def averaged(self, module: nn.Module) -> nn.Module:
         """``module``, its gradients averaged over all processes in every backward pass.
 
-        Every parameter travels in a bucket of its own. Otherwise buckets are filled anew after the first step, numbers
-        change their place, and with it the order in which three processes or more are added up: a resumed run would
-        differ from one that went through.
+        Do one backward pass for nothing first: after it gradients are put into other buckets, numbers change their
+        place, and with it the order in which three processes or more are added up.
         """
         if self.size == 1:
             return module
@@ -170,7 +166,6 @@ class Group:
                 module,
                 broadcast_buffers=False,
                 init_sync=False,
-                bucket_cap_mb=_ONE_BYTE,
                 gradient_as_bucket_view=True,
             )
 
