@@ -100,7 +100,9 @@ def test_losses_and_windows_are_those_of_one_process(
     for one in seen:
         assert one["losses"] == seen[0]["losses"], "all are told the same"
     np.testing.assert_allclose(seen[0]["losses"], alone[1][0]["losses"], atol=NEAR, rtol=0)
-    assert seen[0]["losses"][0] - seen[0]["losses"][-1] > 0.5, "something must be learned for this to be a test"
+    assert seen[0]["losses"][0] - seen[0]["losses"][-1] > 0.5, (
+        "something must be learned for this to be a test"
+    )
     near(tmp_path, alone[0])
 
 

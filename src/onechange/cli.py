@@ -36,7 +36,7 @@ def run(
         typer.Argument(metavar="STUDY", help=f"A built-in study or a file. Default: {DEFAULT_STUDY}."),
     ] = None,
     scale: Annotated[
-        str | None, typer.Option(help="tiny, quick, full, or the study's own. Default: quick.")
+        str | None, typer.Option(help="tiny, quick, full, large, or the study's own. Default: quick.")
     ] = None,
     data: Data = None,
     out: Annotated[Path | None, typer.Option(help="Folder. Default: runs/<study>-<scale>-<corpus>.")] = None,

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 
 from torch import distributed
@@ -66,7 +66,13 @@ def _by_environment(size: int) -> Iterator[Group]:
     )
     local = {"local_rank": _number("LOCAL_RANK", rank), "local_size": _number("LOCAL_WORLD_SIZE", size)}
     with Group(rank, size, store=store, **local) as group:
-        yield group
+        try:
+            yield group
+        except Lost:
+            raise
+        except BaseException:
+            group.dismiss()
+            raise
         _say_farewell(group)
 
 
@@ -100,9 +106,10 @@ def _with_children(size: int) -> Iterator[Group]:
 
 
 def _say_farewell(group: Group) -> None:
-    if group.rank == 0:
-        group.order(None)
-    group.part_in_peace()
+    with suppress(Lost):  # all is done: who is gone by now is not missed
+        if group.rank == 0:
+            group.order(None)
+        group.part_in_peace()
 
 
 def _child(rank: int, size: int, port: int) -> "subprocess.Popen[bytes]":

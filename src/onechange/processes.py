@@ -11,7 +11,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import timedelta
 from typing import Any
 
@@ -102,6 +102,12 @@ class Group:
         if content is not None and not self._orders:
             self._connect(backend)
         self._orders += 1
+
+    def dismiss(self) -> None:
+        """Tell every process that nothing more comes, and wait for none: this one ends because of a mistake."""
+        if self.rank == 0:
+            with suppress(Lost):
+                self._set(f"order-{self._orders}", json.dumps({"content": None, "backend": ""}))
 
     def next_order(self) -> Any:
         """What the first process wants next; `ready` must follow."""

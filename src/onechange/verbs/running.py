@@ -75,8 +75,15 @@ def _follow(group: Group) -> None:
         follow(group)
     except Lost:
         os._exit(1)  # the first process tells the person, or is gone itself
-    except (ValueError, LookupError, OSError) as error:
-        raise type(error)(f"process {group.rank + 1} of {group.size}: {error}") from error
+    except KeyboardInterrupt:
+        os._exit(130)
+    except (
+        ValueError,
+        LookupError,
+        OSError,
+    ) as error:  # only this process knows: its text is not the first one's
+        kind = OSError if isinstance(error, OSError) else ValueError
+        raise kind(f"process {group.rank + 1} of {group.size}: {error}") from error
 
 
 def _lead(request: Request, group: Group, as_json: bool) -> None:
