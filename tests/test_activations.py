@@ -67,11 +67,11 @@ def test_far_less_is_held():
     assert held_for_gradients(activations="recompute") < kept / 6
 
 
-def test_an_evaluation_computes_nothing_twice(monkeypatch: pytest.MonkeyPatch):
+def test_an_evaluation_computes_nothing_twice():
     engine = Engine(recipe(**SIZES, activations="recompute"), 20)
-    calls = []
+    calls: list[int] = []
     for block in engine.model.blocks:
-        block.register_forward_hook(lambda *given: calls.append(1))
+        block.register_forward_pre_hook(lambda *given: calls.append(1))
     engine.evaluated(*batch())
     assert len(calls) == 4
     calls.clear()

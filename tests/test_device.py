@@ -49,9 +49,12 @@ def test_a_device_that_is_not_here_is_told(monkeypatch: pytest.MonkeyPatch):
 def test_every_process_of_a_machine_has_a_cuda_device_of_its_own(monkeypatch: pytest.MonkeyPatch):
     machine(monkeypatch, cuda=2)
     assert [device.place("cuda", rank) for rank in (0, 1)] == [torch.device("cuda:0"), torch.device("cuda:1")]
-    with pytest.raises(ValueError, match=r"^process 3 of this machine has no CUDA device .*: there are 2$"):
+    with pytest.raises(ValueError, match=r"^process 3 of this machine has no cuda device .*: there are 2$"):
         device.place("cuda", 2)
     assert device.place("cpu", 7) == torch.device("cpu")
+    machine(monkeypatch, mps=True)
+    with pytest.raises(ValueError, match=r"^process 2 of this machine has no mps device .*: there are 1$"):
+        device.place("mps", 1)
 
 
 def test_precision_and_compilation_are_what_pays_on_the_device(monkeypatch: pytest.MonkeyPatch):
@@ -114,7 +117,7 @@ def test_a_study_on_a_device_that_is_not_here_is_refused(tmp_path: Path, monkeyp
     file = study_file(tmp_path, STUDY.replace("layers = 1", 'layers = 1\ndevice = "cuda"'))
     outcome = onechange("run", file, "--scale", "tiny", "--out", tmp_path / "out")
     assert (outcome.status, outcome.out) == (2, "")
-    assert outcome.err == "onechange: device = 'cuda': this machine has none; it has 'cpu'\n"
+    assert outcome.err == "onechange: arm 'plain': device = 'cuda': this machine has none; it has 'cpu'\n"
     assert not (tmp_path / "out").exists()
 
 

@@ -35,14 +35,14 @@ def chosen(wanted: str) -> Device:
 def place(device: Device, local_rank: int = 0) -> torch.device:
     """Where process number ``local_rank`` of this machine computes; a `ValueError` if there are too few devices."""
     chosen(device)
-    if device != "cuda":
+    if device == "cpu":
         return torch.device(device)
-    if local_rank >= torch.cuda.device_count():
+    there = torch.cuda.device_count() if device == "cuda" else 1
+    if local_rank >= there:
         raise ValueError(
-            f"process {local_rank + 1} of this machine has no CUDA device of its own: there are "
-            f"{torch.cuda.device_count()}"
+            f"process {local_rank + 1} of this machine has no {device} device of its own: there are {there}"
         )
-    return torch.device(device, local_rank)
+    return torch.device(device, local_rank) if device == "cuda" else torch.device(device)
 
 
 def precision(wanted: str, device: Device) -> Precision:

@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 
@@ -28,6 +28,15 @@ def asked(processes: int | None) -> int:
     if processes not in (None, size) and _CHILD not in os.environ:
         raise ValueError(f"--processes {processes}: torchrun has started {size}; leave one of the two out")
     return size
+
+
+def check_rows(processes: int, batches: Mapping[str, int]) -> None:
+    """A `ValueError` names the arm whose batch has fewer rows than there are processes."""
+    for arm, rows in batches.items():
+        if rows < processes:
+            raise ValueError(
+                f"{processes} processes: arm {arm!r} has batch = {rows}, and each process needs a row at least"
+            )
 
 
 def was_restarted() -> bool:

@@ -88,6 +88,7 @@ def _follow(group: Group) -> None:
 
 def _lead(request: Request, group: Group, as_json: bool) -> None:
     new_plan, content, folder = _prepare(request, group.local_size)
+    launch.check_rows(group.size, {arm: new_plan.settings(arm)["batch"] for arm in new_plan.arms})
     if folder.exists and not request.resume:
         raise ValueError(
             f"{folder.path} holds a study already: --resume goes on with it, another --out starts afresh"
