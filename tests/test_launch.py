@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -26,7 +27,7 @@ ENDLESS = STUDY.replace("steps = 6", "steps = 100000").replace("evaluate_every =
 def started(words: Sequence[object], folder: Path, **environment: str) -> "subprocess.Popen[str]":
     """A Python process of its own, its standard output and error in files of ``folder``."""
     folder.mkdir(exist_ok=True)
-    with (folder / "out").open("w") as out, (folder / "err").open("w") as err:
+    with (folder / "stdout").open("w") as out, (folder / "stderr").open("w") as err:
         return subprocess.Popen(
             [sys.executable, *map(str, words)],
             cwd=folder,
@@ -41,6 +42,13 @@ def children(process: int) -> list[int]:
     """The processes that ``process`` has started and that still run."""
     found = Path(f"/proc/{process}/task/{process}/children")
     return [int(word) for word in found.read_text().split()] if found.is_file() else []
+
+
+def free_port() -> int:
+    """A port of this machine that nothing listens on."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
 
 
 def ended(process: int) -> bool:
@@ -64,8 +72,8 @@ def test_a_study_over_two_processes_is_the_study(tmp_path: Path):
         ["-m", "onechange", *words, "--out", tmp_path / "two", "--processes", "2"], tmp_path / "t"
     )
     alone = onechange(*words, "--out", tmp_path / "one").document
-    assert spread.wait(120) == 0, (tmp_path / "t/err").read_text()
-    document = json.loads((tmp_path / "t/out").read_text())
+    assert spread.wait(120) == 0, (tmp_path / "t/stderr").read_text()
+    document = json.loads((tmp_path / "t/stdout").read_text())
     assert files(tmp_path / "two").keys() == files(tmp_path / "one").keys()
     near(tmp_path / "two/arms/plain/seed-0", tmp_path / "one/arms/plain/seed-0")
     for which in ("best", "last"):
@@ -74,7 +82,7 @@ def test_a_study_over_two_processes_is_the_study(tmp_path: Path):
     assert without_times(document).keys() == without_times(alone).keys()
     ran_on = json.loads((tmp_path / "two/arms/plain/seed-0/environment.json").read_text())
     assert (ran_on["processes"], ran_on["device"]) == (2, "cpu")
-    said = (tmp_path / "t/err").read_text().splitlines()
+    said = (tmp_path / "t/stderr").read_text().splitlines()
     assert said[0] == "2 processes of 1 thread, float32, eager"
     assert all(line.startswith("plain ") for line in said[1:]), (
         "nothing but progress, and of one process only"
@@ -129,15 +137,15 @@ def test_torchrun_on_one_machine_and_on_two(tmp_path: Path):
     file = study_file(tmp_path)
     words = ["-m", "onechange", "run", file, "--scale", "tiny", "--arm", "plain", "--out", "out"]
     one = [*TORCHRUN, "--standalone", "--nproc-per-node", 2, *words]
-    assert started(one, tmp_path / "one").wait(120) == 0, (tmp_path / "one/err").read_text()
-    place = ["--nproc-per-node", 1, "--master-addr", "127.0.0.1", "--master-port", 29631]
+    assert started(one, tmp_path / "one").wait(120) == 0, (tmp_path / "one/stderr").read_text()
+    place = ["--nproc-per-node", 1, "--master-addr", "127.0.0.1", "--master-port", free_port()]
     machines = [
         started([*TORCHRUN, "--nnodes", 2, "--node-rank", n, *place, *words], tmp_path / f"machine-{n}")
         for n in (0, 1)
     ]
-    assert [machine.wait(120) for machine in machines] == [0, 0], (tmp_path / "machine-0/err").read_text()
+    assert [machine.wait(120) for machine in machines] == [0, 0], (tmp_path / "machine-0/stderr").read_text()
     assert not (tmp_path / "machine-1/out").is_dir(), "only the first writes"
-    assert (tmp_path / "machine-1/out").read_text() == (tmp_path / "machine-1/err").read_text() == ""
+    assert (tmp_path / "machine-1/stdout").read_text() == (tmp_path / "machine-1/stderr").read_text() == ""
 
 
 @pytest.mark.long
@@ -165,7 +173,7 @@ def test_a_lost_process_ends_the_command_within_seconds(tmp_path: Path, how: str
     os.kill(struck, signal.SIGSTOP if how == "a child stands still" else signal.SIGKILL)
     assert first.wait(30) == (-9 if struck == first.pid else 1)
     until(lambda: ended(child), 30)
-    said = (tmp_path / "a/err").read_text().splitlines()
+    said = (tmp_path / "a/stderr").read_text().splitlines()
     if struck == child:
         assert said[-1].startswith("onechange: plain, seed 0: ")
         assert said[-1].endswith("the same command with --resume goes on from step 1")
@@ -175,12 +183,15 @@ def test_a_lost_process_ends_the_command_within_seconds(tmp_path: Path, how: str
 
 @pytest.mark.long
 def test_a_run_goes_on_when_torchrun_starts_it_anew(tmp_path: Path):
-    file = study_file(tmp_path, STUDY.replace("steps = 6", "steps = 3000"))
+    file = study_file(
+        tmp_path,
+        STUDY.replace("steps = 6", "steps = 1500").replace("evaluate_every = 3", "evaluate_every = 750"),
+    )
     words = ["-m", "onechange", "run", file, "--scale", "tiny", "--arm", "plain", "--out", "out"]
     agent = started(
         [*TORCHRUN, "--standalone", "--nproc-per-node", 2, "--max-restarts", 1, *words], tmp_path / "a"
     )
     until((tmp_path / "a/out/arms/plain/seed-0/checkpoints/last.json").is_file)
     os.kill(children(agent.pid)[-1], signal.SIGKILL)
-    assert agent.wait(120) == 0, (tmp_path / "a/err").read_text()
+    assert agent.wait(120) == 0, (tmp_path / "a/stderr").read_text()
     assert (tmp_path / "a/out/arms/plain/seed-0/measures.json").is_file()
