@@ -19,7 +19,8 @@ from typing import Any
 import torch
 import torch._dynamo  # imported late otherwise, once in every child
 import torch.nn.parallel
-from torch import distributed
+from torch import Tensor
+from torch.distributed import Store, TCPStore  # type: ignore[reportPrivateImportUsage]  # torch documents these names, and marks them as private
 
 from killed_runs import CORPUS, recipe, train
 from onechange.dataset import dataset, learn
@@ -33,26 +34,26 @@ def witnessed(seen: dict[str, Any], group: Group, end: dict[str, Any]) -> Callab
     nats, update = Engine.nats, Engine.update
     asked: list[bool] = []
 
-    def learned(engine: Engine, tokens: Any, targets: Any, *, learn: bool = False) -> Any:
+    def learned(self: Engine, tokens: Tensor, targets: Tensor, *, learn: bool = False) -> Tensor:
         if learn and seen["windows"]:  # the rehearsal comes before the first step
             seen["windows"][-1].append(torch.cat((tokens, targets[:, -1:]), 1).tolist())
-        return nats(engine, tokens, targets, learn=learn)
+        return nats(self, tokens, targets, learn=learn)
 
-    def updated(engine: Engine, step: int, tokens: Any, targets: Any) -> float:
+    def updated(self: Engine, step: int, tokens: Tensor, targets: Tensor) -> float:
         if end and (end["rank"], end["step"]) == (group.rank, step):
             if end["how"] == "asked":
                 asked.append(True)
             else:
                 os.kill(os.getpid(), signal.SIGKILL if end["how"] == "killed" else signal.SIGSTOP)
         seen["windows"].append([])
-        seen["losses"].append(update(engine, step, tokens, targets))
+        seen["losses"].append(update(self, step, tokens, targets))
         return seen["losses"][-1]
 
     Engine.nats, Engine.update = learned, updated
     return lambda: bool(asked)
 
 
-def one(rank: int, request: dict[str, Any], store: distributed.Store, report: Path) -> None:
+def one(rank: int, request: dict[str, Any], store: Store, report: Path) -> None:
     size = request["processes"]
     chosen = recipe(**request["recipe"])
     text = dataset(CORPUS, learn(CORPUS, chosen.tokenizer))
@@ -84,11 +85,11 @@ def answer(request: dict[str, Any], folder: Path) -> list[Any]:
         child = os.fork()
         if not child:
             if rank == 0:
-                store = distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+                store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
                 os.write(writing, b"%6d" % store.port * (request["processes"] - 1))
             else:
                 port = int(os.read(reading, 6))
-                store = distributed.TCPStore("127.0.0.1", port, timeout=timedelta(seconds=60))
+                store = TCPStore("127.0.0.1", port, timeout=timedelta(seconds=60))
             one(rank, request, store, folder / f"{rank}.json")
             os._exit(0)
         children.append(child)

@@ -10,10 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from safetensors.torch import load_file
+from torch import distributed
 
 import onechange
 from killed_runs import recipe
+from onechange import engine
+from onechange.processes import Group
 from test_resume import files, pointers
 
 LONG_ENOUGH = {"steps": 50, "evaluate_every": 25, "schedule": {**recipe().schedule, "warmup": 10}}
@@ -127,13 +131,17 @@ def test_a_batch_that_cannot_be_halved_counts_every_row_once(
     np.testing.assert_allclose(seen[0]["losses"], whole[0]["losses"], atol=NEAR, rtol=0)
 
 
-def test_dropout_differs_from_process_to_process_and_from_part_to_part(spread: Spread, tmp_path: Path):
-    """Without dropout losses do not depend on how rows are parted; with it every part draws its own."""
-    seen = finished(spread.run(tmp_path / "a", 2, {"dropout": 0.3, "micro_batch": 1}))
-    again = finished(spread.run(tmp_path / "b", 2, {"dropout": 0.3, "micro_batch": 1}))
-    other = finished(spread.run(tmp_path / "c", 2, {"dropout": 0.3, "micro_batch": 2}))
-    assert seen[0]["losses"] == again[0]["losses"]
-    assert not np.allclose(seen[0]["losses"], other[0]["losses"], atol=1e-3)
+def test_every_process_and_part_drops_out_by_a_stream_of_its_own(monkeypatch: pytest.MonkeyPatch):
+    names: list[str] = []
+    monkeypatch.setattr(
+        engine, "integer", lambda seed, purpose, name: names.append(f"{purpose}: {name}") or 1
+    )
+    second = engine.Engine(
+        recipe(dropout=0.3, batch=6, micro_batch=2), 20, Group(1, 2, store=distributed.HashStore())
+    )
+    tokens = torch.zeros(6, 16, dtype=torch.int64)
+    second._gradients(7, tokens, tokens)
+    assert names == [f"dropout: step-7/rank-1/micro-{micro}" for micro in (0, 1)]
 
 
 @pytest.mark.parametrize("processes", [1, 4])

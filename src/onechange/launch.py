@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 
-from torch import distributed
+from torch.distributed import PrefixStore, TCPStore  # type: ignore[reportPrivateImportUsage]  # torch documents these names, and marks them as private
 
 from onechange.processes import ALONE, Group, Lost, patience
 
@@ -69,12 +69,12 @@ def _by_environment(size: int) -> Iterator[Group]:
         threading.Thread(target=_end_with_parent, daemon=True).start()
     # torchrun keeps a store of its own at this address; whoever sets the variables by hand has none.
     hosts = rank == 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True"
-    store = distributed.PrefixStore(
+    store = PrefixStore(
         f"onechange-{_number('TORCHELASTIC_RESTART_COUNT', 0)}",
         _store(os.environ.get("MASTER_ADDR", "127.0.0.1"), _number("MASTER_PORT", 29500), hosts),
     )
-    local = {"local_rank": _number("LOCAL_RANK", rank), "local_size": _number("LOCAL_WORLD_SIZE", size)}
-    with Group(rank, size, store=store, **local) as group:
+    local_rank, local_size = _number("LOCAL_RANK", rank), _number("LOCAL_WORLD_SIZE", size)
+    with Group(rank, size, local_rank=local_rank, local_size=local_size, store=store) as group:
         try:
             yield group
         except Lost:
@@ -97,7 +97,7 @@ def _with_children(size: int) -> Iterator[Group]:
             if child.poll() is not None:
                 raise Lost(f"process {rank + 1} of {size} ended (exit status {child.returncode})")
 
-    first = distributed.PrefixStore("onechange-0", store)
+    first = PrefixStore("onechange-0", store)
     try:
         with Group(0, size, local_size=size, store=first, watch=watch) as group:
             yield group
@@ -149,9 +149,9 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _store(address: str, port: int, hosts: bool) -> distributed.TCPStore:
+def _store(address: str, port: int, hosts: bool) -> TCPStore:
     try:
-        return distributed.TCPStore(
+        return TCPStore(
             address,
             port,
             is_master=hosts,

@@ -65,7 +65,7 @@ class Model(nn.Module):
         if self.sizes.dropout:
             x = F.dropout(x, self.sizes.dropout, self.training)
         for block in self.blocks:
-            if self.recompute and self.training:
+            if self.recompute:
                 keeps = bool(self.sizes.dropout)  # what was left out must be left out again
                 x = checkpoint(
                     block, x, self.position, positions, use_reentrant=False, preserve_rng_state=keeps

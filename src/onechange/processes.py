@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, distributed, nn
+from torch.distributed import PrefixStore, Store  # type: ignore[reportPrivateImportUsage]  # torch documents these names, and marks them as private
 from torch.nn.parallel import DistributedDataParallel
 
 POLL = 0.05
@@ -49,7 +50,7 @@ class Group:
         *,
         local_rank: int = 0,
         local_size: int = 1,
-        store: distributed.Store | None = None,
+        store: Store | None = None,
         watch: Callable[[], None] = lambda: None,
     ) -> None:
         """``watch`` is called while waiting and may raise `Lost`."""
@@ -75,7 +76,7 @@ class Group:
         with self.guarded():
             distributed.init_process_group(
                 backend,
-                store=distributed.PrefixStore("group", self.store),
+                store=PrefixStore("group", self.store),
                 rank=self.rank,
                 world_size=self.size,
                 timeout=timedelta(seconds=self.patience),
@@ -203,7 +204,7 @@ class Group:
     # The store
 
     @property
-    def store(self) -> distributed.Store:
+    def store(self) -> Store:
         assert self._store is not None
         return self._store
 
