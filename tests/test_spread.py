@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from torch import distributed
+from torch.distributed import HashStore  # type: ignore[reportPrivateImportUsage]  # torch documents this name, and marks it as private
 
 import onechange
 from killed_runs import recipe
@@ -136,9 +136,7 @@ def test_every_process_and_part_drops_out_by_a_stream_of_its_own(monkeypatch: py
     monkeypatch.setattr(
         engine, "integer", lambda seed, purpose, name: names.append(f"{purpose}: {name}") or 1
     )
-    second = engine.Engine(
-        recipe(dropout=0.3, batch=6, micro_batch=2), 20, Group(1, 2, store=distributed.HashStore())
-    )
+    second = engine.Engine(recipe(dropout=0.3, batch=6, micro_batch=2), 20, Group(1, 2, store=HashStore()))
     tokens = torch.zeros(6, 16, dtype=torch.int64)
     second._gradients(7, tokens, tokens)
     assert names == [f"dropout: step-7/rank-1/micro-{micro}" for micro in (0, 1)]
