@@ -42,6 +42,7 @@ def recipe(**other: Any) -> Recipe:
                       "weight_decay": 0.1},
         "schedule": {"name": "cosine", "warmup": 3, "final": 0.1},
         "layers": 2, "heads": 2, "width": 16, "window": 16, "dropout": 0.0, "batch": 4, "steps": 12,
+        "micro_batch": 0, "activations": "keep", "device": "cpu",
         "evaluate_every": 4, "clip": 1.0, "precision": "float32", "compile": False, "threads": 1, "seed": 3,
     }  # fmt: skip
     return Recipe(**{**content, **other})

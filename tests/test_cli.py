@@ -179,7 +179,7 @@ def test_list_scales_has_a_column_for_each() -> None:
     lines = onechange("list", "scales").out.splitlines()
     assert lines[0].split() == ["scale", *SCALES]
     (window,) = [line.split() for line in lines if line.startswith("window")]
-    assert window == ["window", "32", "128", "512"]
+    assert window == ["window", "32", "128", "512", "1024"]
 
 
 def test_new_writes_a_study_that_runs(tmp_path: Path, text: Path) -> None:

@@ -73,12 +73,15 @@ def other_values() -> dict[str, Any]:
         "window": 17,
         "dropout": 0.1,
         "batch": 5,
+        "micro_batch": 2,
+        "activations": "recompute",
         "steps": 13,
         "evaluate_every": 5,
         "clip": 2.0,
         "precision": "bf16",
         "compile": True,
         "threads": 2,
+        "device": "cuda",
         "seed": 4,
     }
 
@@ -95,7 +98,7 @@ def test_identity_is_changed_by_every_setting_and_by_no_path():
 def test_identity_is_the_same_in_every_order_and_process():
     reordered = Recipe(**dict(reversed(msgspec.structs.asdict(USUAL).items())))
     assert reordered.identity == USUAL.identity
-    assert recipe().identity == "cccfc347a998bb0eada44f91d6870c15035c6a07b6a29eea1966d29712bab735"
+    assert recipe().identity == "bdbc7987879a03133e29869e4735f4ed9ed997ce333e2dc060fdab0130b1c4d8"
 
 
 def test_a_member_whose_numbers_change_changes_the_identity(monkeypatch: pytest.MonkeyPatch):
@@ -117,6 +120,9 @@ def test_a_member_whose_numbers_change_changes_the_identity(monkeypatch: pytest.
         ("dropout = 0.0", "dropout = nan", r"dropout = nan: must be at least 0 and below 1"),
         ("dropout = 0.0", "dropout = 1.0", r"dropout = 1\.0: must be at least 0 and below 1"),
         ("batch = 4", "batch = 0", r"batch = 0: must be at least 1"),
+        ("micro_batch = 0", "micro_batch = -1", r"micro_batch = -1: must be at least 0"),
+        ('"keep"', '"drop"', r"'drop'.* at `\$\.activations`"),
+        ('device = "cpu"', 'device = "tpu"', r"'tpu'.* at `\$\.device`"),
         ("steps = 12", "steps = 0", r"steps = 0: must be at least 1"),
         ("evaluate_every = 4", "evaluate_every = 0", r"evaluate_every = 0: must be at least 1"),
         ("threads = 1", "threads = 0", r"threads = 0: must be at least 1"),
@@ -124,7 +130,7 @@ def test_a_member_whose_numbers_change_changes_the_identity(monkeypatch: pytest.
         ("heads = 2", "heads = 5", r"width = 16 cannot be divided among heads = 5"),
         ('"float32"', '"float16"', r"'float16'.* at `\$\.precision`"),
         ("compile = false", "compile = 1", r"Expected `bool`, got `int` - at `\$\.compile`"),
-        ("format = 1", "format = 2", r"format = 2: this version reads recipes of format 1"),
+        ("format = 2", "format = 1", r"format = 1: this version reads recipes of format 2; a run of another"),
         ("[norm]", "[normal]", r"the table \[norm\] is missing"),
         ('"layer"', '"layr"', r"norm: no member 'layr'; there is layer"),
         ("theta", "thet", r"position 'rope': no setting 'thet'; its settings are: theta"),

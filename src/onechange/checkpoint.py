@@ -15,6 +15,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from onechange import atomic
+from onechange.state import optimizer_state, put_optimizer_state, weights
 
 Which = Literal["best", "last"]
 
@@ -35,8 +36,8 @@ class Checkpoints:
         """Write the checkpoint of ``step``; no pointer moves yet."""
 
         def fill(folder: Path) -> None:
-            _save(_weights(model), folder / "model.safetensors")
-            _save(_optimizer_state(model, optimizer), folder / "optimizer.safetensors")
+            _save(weights(model), folder / "model.safetensors")
+            _save(optimizer_state(model, optimizer), folder / "optimizer.safetensors")
             (folder / "state.json").write_text(json.dumps({"step": step, **state}, sort_keys=True) + "\n")
 
         atomic.folder(self.at(step), fill)
@@ -72,10 +73,7 @@ class Checkpoints:
         saved = _tensors(path)
         parameters = dict(model.named_parameters())
         _refuse(path, {key.rpartition("/")[0] for key in saved} - parameters.keys())
-        for name, parameter in parameters.items():
-            prefix = f"{name}/"
-            state = {key.removeprefix(prefix): saved[key] for key in saved if key.startswith(prefix)}
-            optimizer.state[parameter] = state
+        put_optimizer_state(model, optimizer, saved)
         return json.loads((self.at(step) / "state.json").read_text())
 
     @torch.no_grad()
@@ -118,15 +116,3 @@ def _save(tensors: dict[str, Tensor], path: Path) -> None:
         save_file(tensors, path)
     except SafetensorError as error:
         raise OSError(f"{path} cannot be written: {error}") from None
-
-
-def _weights(model: nn.Module) -> dict[str, Tensor]:
-    return {name: parameter.detach().contiguous() for name, parameter in model.named_parameters()}
-
-
-def _optimizer_state(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    return {
-        f"{name}/{key}": value.contiguous()
-        for name, parameter in model.named_parameters()
-        for key, value in optimizer.state[parameter].items()
-    }

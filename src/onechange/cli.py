@@ -36,7 +36,7 @@ def run(
         typer.Argument(metavar="STUDY", help=f"A built-in study or a file. Default: {DEFAULT_STUDY}."),
     ] = None,
     scale: Annotated[
-        str | None, typer.Option(help="tiny, quick, full, or the study's own. Default: quick.")
+        str | None, typer.Option(help="tiny, quick, full, large, or the study's own. Default: quick.")
     ] = None,
     data: Data = None,
     out: Annotated[Path | None, typer.Option(help="Folder. Default: runs/<study>-<scale>-<corpus>.")] = None,
@@ -44,6 +44,9 @@ def run(
         str | None, typer.Option(help="How many, from 0; or a list such as 3,5. Default: 1.")
     ] = None,
     arm: Annotated[list[str] | None, typer.Option(help="Only this arm; may be repeated.")] = None,
+    processes: Annotated[
+        int | None, typer.Option(help="Spread every run over this many processes. Default: 1.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the study in the folder.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run, and how long it would take.")
@@ -51,9 +54,11 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Train every arm of a study, measure, sample, and write the report."""
+    # Before torch is imported: what its connections say of a lost process is said here, in one line.
+    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     from onechange.verbs import running
 
-    request = running.Request(study, scale, data, out, seeds, arm or [], resume)
+    request = running.Request(study, scale, data, out, seeds, arm or [], resume, processes)
     if dry_run:
         running.dry_run(request, as_json)
     else:

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from onechange import atomic, prompts, record, report
+from onechange.checkpoint import Checkpoints
 from onechange.engine import NotFinite
 from onechange.plan import Plan
+from onechange.processes import ALONE, Group, Lost
 from onechange.run import execute, finished
 from onechange.settings import ARM_FAMILIES
 from onechange.study_folder import StudyFolder
@@ -19,7 +21,7 @@ Say = Callable[[str], None]
 """Told once of what a person should know."""
 
 
-def run(plan: Plan, folder: StudyFolder, watch: Watch, say: Say) -> dict[str, Any]:
+def run(plan: Plan, folder: StudyFolder, watch: Watch, say: Say, group: Group = ALONE) -> dict[str, Any]:
     """Run what of ``plan`` is not finished yet and return the results.
 
     The folder must be begun and locked. A run whose loss stops being finite is marked as failed and the study goes
@@ -49,7 +51,7 @@ def run(plan: Plan, folder: StudyFolder, watch: Watch, say: Say) -> dict[str, An
         atomic.write(folder.path / "arms" / arm / "arm.json", _pretty(content))
     for seed in plan.seeds:
         for arm in plan.arms:
-            _one(plan, folder, arm, seed, kept, watch, say)
+            _one(plan, folder, arm, seed, kept, watch, say, group)
             record.write(folder)
     results = record.write(folder)
     report.write(folder.path)
@@ -73,13 +75,27 @@ def _same_corpus(folder: StudyFolder, fingerprint: str) -> None:
 
 
 def _one(
-    plan: Plan, folder: StudyFolder, arm: str, seed: int, kept: list[str], watch: Watch, say: Say
+    plan: Plan,
+    folder: StudyFolder,
+    arm: str,
+    seed: int,
+    kept: list[str],
+    watch: Watch,
+    say: Say,
+    group: Group,
 ) -> None:
     path, recipe = folder.run(arm, seed), plan.recipe(arm, seed)
     if finished(path, recipe):
         return
     try:
-        execute(recipe, plan.dataset(arm), plan.study.sampling, kept, path, lambda m: watch(arm, seed, m))
+        execute(
+            recipe, plan.dataset(arm), plan.study.sampling, kept, path, lambda m: watch(arm, seed, m), group
+        )
+    except Lost as error:
+        step = Checkpoints(path).step("last") or 0
+        raise Lost(
+            f"{arm}, seed {seed}: {error}; the same command with --resume goes on from step {step}"
+        ) from error
     except NotFinite as error:
         atomic.write(path / "failure.json", json.dumps({"error": str(error)}) + "\n")
         say(f"{arm}, seed {seed}: stopped, {error}; its last good checkpoint is kept")

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from onechange.family import build
 from onechange.position import Position
@@ -51,6 +52,8 @@ class Model(nn.Module):
         self.position: Position = build("position", parts["position"], sizes)
         self.blocks = nn.ModuleList(Block(sizes, parts) for _ in range(sizes.layers))
         self.norm = build("norm", parts["norm"], sizes)
+        self.recompute = False
+        """Whether training keeps only what goes into each block, and computes the rest anew for the gradients."""
 
     def forward(
         self, tokens: Int[Tensor, "batch time"], positions: Int[Tensor, " time"] | None = None
@@ -62,7 +65,13 @@ class Model(nn.Module):
         if self.sizes.dropout:
             x = F.dropout(x, self.sizes.dropout, self.training)
         for block in self.blocks:
-            x = block(x, self.position, positions)
+            if self.recompute:
+                keeps = bool(self.sizes.dropout)  # what was left out must be left out again
+                x = checkpoint(
+                    block, x, self.position, positions, use_reentrant=False, preserve_rng_state=keeps
+                )
+            else:
+                x = block(x, self.position, positions)
         return self.norm(x)
 
     def logits(self, features: Float[Tensor, "... width"]) -> Float[Tensor, "... vocabulary"]:

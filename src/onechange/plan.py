@@ -8,12 +8,12 @@ from typing import Any
 
 import torch
 
-from onechange import dataset, family, processor
+from onechange import dataset, device, family, processor
 from onechange.dataset import Dataset
 from onechange.documents import Corpus, prepare
 from onechange.model import Model, parameter_count
 from onechange.operations import per_token
-from onechange.recipe import Precision, Recipe
+from onechange.recipe import Device, Precision, Recipe
 from onechange.sizes import Sizes
 from onechange.study import Study
 from onechange.tokenizer import Tokenizer
@@ -27,6 +27,7 @@ class Means:
     threads: int
     precision: Precision
     compile: bool
+    device: Device = "cpu"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,8 @@ class Plan:
     """As an earlier start of the same study chose them, or ``None`` to choose them now."""
     watch: Watch = unwatched
     """Told of the work on a large text."""
+    processes: int = 1
+    """How many processes of this machine a run is spread over; what they share is chosen accordingly."""
     _tokenizers: dict[str, Tokenizer] = field(default_factory=dict)
     _datasets: dict[str, Dataset] = field(default_factory=dict)
 
@@ -70,15 +73,17 @@ class Plan:
 
     @cached_property
     def chosen(self) -> Means:
-        """Threads, precision and compilation, the same for every arm."""
+        """Threads, precision, compilation and device, the same for every arm."""
         if self.means is not None:
             return self.means
         base = self.settings(self.study.base_name)
         work = max(self._operations(name) for name in self.study.arm_names)
+        where = device.chosen(base["device"])
         return Means(
-            threads=processor.threads(base["threads"]),
-            precision=processor.precision(base["precision"]),
-            compile=processor.compiles(base["compile"], work),
+            threads=base["threads"] or max(1, processor.threads(0) // self.processes),
+            precision=device.precision(base["precision"], where),
+            compile=device.compiles(base["compile"], work, where),
+            device=where,
         )
 
     def recipe(self, arm: str, seed: int) -> Recipe:
@@ -86,7 +91,10 @@ class Plan:
         settings = self.settings(arm)
         steps = settings.pop("budget")["steps"]
         settings.update(
-            threads=self.chosen.threads, precision=self.chosen.precision, compile=self.chosen.compile
+            threads=self.chosen.threads,
+            precision=self.chosen.precision,
+            compile=self.chosen.compile,
+            device=self.chosen.device,
         )
         return Recipe(
             corpus=dict(self.source),

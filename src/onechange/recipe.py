@@ -13,12 +13,14 @@ from onechange import family
 from onechange.sizes import Sizes
 
 Precision = Literal["bf16", "float32"]
+Device = Literal["cpu", "cuda", "mps"]
+Activations = Literal["keep", "recompute"]
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Families are tables ``{"name": …, settings…}`` with every default filled in."""
 
-    FORMAT: ClassVar[int] = 1
+    FORMAT: ClassVar[int] = 2
 
     corpus: dict[str, Any]
     corpus_fingerprint: str
@@ -35,21 +37,30 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     window: int
     dropout: float
     batch: int
+    micro_batch: int
+    """Rows of one forward pass of one process; 0: the process's whole part of the batch."""
+    activations: Activations
     steps: int
     evaluate_every: int
     clip: float
     precision: Precision
     compile: bool
     threads: int
+    device: Device
     seed: int
     format: int = FORMAT
 
     def __post_init__(self) -> None:
         if self.format != self.FORMAT:
-            raise ValueError(f"format = {self.format}: this version reads recipes of format {self.FORMAT}")
+            raise ValueError(
+                f"format = {self.format}: this version reads recipes of format {self.FORMAT}; a run of another format "
+                "is finished and read by the version that began it"
+            )
         for key in ("batch", "steps", "evaluate_every", "threads"):
             if getattr(self, key) < 1:
                 raise ValueError(f"{key} = {getattr(self, key)}: must be at least 1")
+        if self.micro_batch < 0:
+            raise ValueError(f"micro_batch = {self.micro_batch}: must be at least 0")
         if not (self.clip > 0 and math.isfinite(self.clip)):
             raise ValueError(f"clip = {self.clip}: must be a finite number above 0")
         if self.seed < 0:

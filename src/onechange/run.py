@@ -13,6 +13,7 @@ from onechange.dataset import Dataset
 from onechange.generate import generate
 from onechange.history import History
 from onechange.measure import measure
+from onechange.processes import ALONE, Group
 from onechange.recipe import Recipe
 from onechange.study import Sampling
 from onechange.training import Watch, train
@@ -36,15 +37,21 @@ def finished(run: Path, recipe: Recipe) -> bool:
 
 
 def execute(
-    recipe: Recipe, data: Dataset, sampling: Sampling, prompts: Sequence[str], run: Path, watch: Watch
+    recipe: Recipe,
+    data: Dataset,
+    sampling: Sampling,
+    prompts: Sequence[str],
+    run: Path,
+    watch: Watch,
+    group: Group = ALONE,
 ) -> None:
     """Make or go on with the run in the folder ``run``. `measures.json` is written last: with it the run is done."""
     run.mkdir(parents=True, exist_ok=True)
     (run / "failure.json").unlink(missing_ok=True)
     atomic.write(run / "recipe.toml", recipe.to_toml())
-    atomic.write(run / "environment.json", _pretty(environment(recipe)))
+    atomic.write(run / "environment.json", _pretty(environment(recipe, group.size)))
     tokenizer_file.save(data.tokenizer, recipe.tokenizer, run / "tokenizer.json")
-    train(recipe, data, run, watch)
+    train(recipe, data, run, watch, group=group)
     (run / "samples").mkdir(exist_ok=True)
     measures = {}
     done: dict[
@@ -59,11 +66,13 @@ def execute(
     atomic.write(run / "measures.json", json.dumps(measures) + "\n")
 
 
-def environment(recipe: Recipe) -> dict[str, Any]:
+def environment(recipe: Recipe, processes: int = 1) -> dict[str, Any]:
     """On what the run runs, and with what."""
     return {
         "machine": processor.machine(),
         "versions": processor.versions(),
+        "device": recipe.device,
+        "processes": processes,
         "threads": recipe.threads,
         "precision": recipe.precision,
         "compile": recipe.compile,

@@ -40,5 +40,18 @@ SCALES: dict[str, dict[str, Any]] = {
         "budget": {"steps": 2000},
         "evaluate_every": 200,
     },
+    "large": {
+        "layers": 12,
+        "heads": 12,
+        "width": 768,
+        "window": 1024,
+        "batch": 32,
+        "micro_batch": 4,
+        "activations": "recompute",
+        "budget": {"steps": 2000},
+        "evaluate_every": 200,
+        "optimizer": {"name": "adamw", "learning_rate": 3e-4},
+        "schedule": {"name": "cosine", "warmup": 200},
+    },
 }
 """A setting that a scale gives for a member applies only where an arm uses that member."""

@@ -23,20 +23,27 @@ DEFAULTS: dict[str, Any] = {
     "window": 128,
     "dropout": 0.0,
     "batch": 16,
+    "micro_batch": 0,
+    "activations": "keep",
     "budget": {"steps": 1000},
     "evaluate_every": 100,
     "clip": 1.0,
     "precision": "auto",
     "compile": "auto",
     "threads": 0,
+    "device": "auto",
 }
 _TYPES: dict[str, Any] = {
-    **dict.fromkeys(("layers", "heads", "width", "window", "batch", "evaluate_every", "threads"), int),
+    **dict.fromkeys(
+        ("layers", "heads", "width", "window", "batch", "micro_batch", "evaluate_every", "threads"), int
+    ),
     "dropout": float,
     "clip": float,
     "budget": Any,
     "precision": Literal["auto", "bf16", "float32"],
     "compile": Literal["auto", "on", "off"],
+    "activations": Literal["keep", "recompute"],
+    "device": Literal["auto", "cpu", "cuda", "mps"],
 }
 
 
@@ -89,6 +96,7 @@ def check_ranges(settings: Mapping[str, Any]) -> None:
     """A recipe knows what its numbers may be; what the corpus, the seed and the machine will give is stood in for."""
     given = {key: value for key, value in settings.items() if key != "budget"}
     given |= {"threads": settings["threads"] or 1, "precision": "float32", "compile": False}
+    given["device"] = "cpu"
     Recipe(corpus={}, corpus_fingerprint="", seed=0, steps=settings["budget"]["steps"], **given)
 
 

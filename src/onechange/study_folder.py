@@ -10,6 +10,7 @@ import msgspec
 
 from onechange import atomic, family, json_file, study_file
 from onechange.plan import Means, Plan
+from onechange.recipe import Device
 from onechange.study import Study
 
 FORMAT = 1
@@ -27,6 +28,7 @@ class Start(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the person called it: a built-in study's name or a file's."""
     command: str
     """The command that repeats it."""
+    device: Device = "cpu"
     format: int = FORMAT
 
 
@@ -67,6 +69,7 @@ class StudyFolder:
             compile=plan.chosen.compile,
             study=Path(word).stem,
             command=command,
+            device=plan.chosen.device,
         )
         atomic.write(
             self.path / "start.json", msgspec.json.format(msgspec.json.encode(start), indent=1) + b"\n"
@@ -92,7 +95,7 @@ class StudyFolder:
     def plan(self, seeds: list[int], arms: list[str] | None) -> Plan:
         """The plan of the study in this folder, with the means it was started with."""
         start, found = self.start(), self.study()
-        means = Means(start.threads, start.precision, start.compile)
+        means = Means(start.threads, start.precision, start.compile, start.device)
         return Plan(found, start.scale, start.source, seeds, arms or found.arm_names, means)
 
     def corpus(self) -> dict[str, Any]:

@@ -5,21 +5,21 @@ dropout and rates are functions of the step, and everything else is in the check
 """
 
 import math
-import resource
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import torch
 
-from onechange import evaluate
+from onechange import device, evaluate
 from onechange.checkpoint import Checkpoints
 from onechange.dataset import Dataset
 from onechange.engine import Engine, NotFinite
 from onechange.history import History
 from onechange.operations import per_token
+from onechange.processes import ALONE, Group
 from onechange.recipe import Recipe
 from onechange.windows import Windows
 
@@ -47,15 +47,21 @@ def train(
     run: Path,
     watch: Watch = lambda moment: None,
     *,
+    group: Group = ALONE,
+    wanted: Callable[[], bool] = lambda: False,
     seconds_between_checkpoints: float = SECONDS_BETWEEN_CHECKPOINTS,
 ) -> None:
     """Train to the recipe's last step, or go on from the folder's last checkpoint.
 
     Leaves `metrics.jsonl`, `timing.jsonl` and the best and last checkpoint in ``run``. Raises `NotFinite`, naming the
     step, if a loss is no number any more; the last good checkpoint stays.
+
+    In a ``group`` of several processes the first one is in here and the others in `onechange.following`. Once one of
+    them was asked to stop (``wanted``), all do after the same step: with a checkpoint, and here `KeyboardInterrupt`.
     """
     run.mkdir(parents=True, exist_ok=True)
-    engine = Engine(recipe, data.tokenizer.vocabulary_size)
+    group.order(msgspec.to_builtins(recipe), device.backend(recipe.device))
+    engine = Engine(recipe, data.tokenizer.vocabulary_size, group, wanted)
     windows = Windows(data.training, recipe.seed, recipe.batch, recipe.window)
     checkpoints = Checkpoints(run)
     metrics, timing = History(run / "metrics.jsonl"), History(run / "timing.jsonl")
@@ -66,6 +72,7 @@ def train(
     characters = 0
     if resumed:
         characters = checkpoints.load(resumed, engine.model, engine.optimizer)["characters"]
+    engine.start(resumed)
     metrics.cut(resumed)
     timing.cut(resumed)
     if resumed:  # a kill may have moved `best` on, or left folders that no pointer names
@@ -82,7 +89,7 @@ def train(
         batch_loss = engine.update(step, torch.from_numpy(tokens), torch.from_numpy(targets))
         characters += held
 
-        due = step == 1 or step % recipe.evaluate_every == 0 or step == recipe.steps
+        due = evaluation_is_due(recipe, step)
         validation = None
         if due:
             row = {
@@ -91,13 +98,17 @@ def train(
                 "characters": characters,
                 "operations": step * batch_tokens * operations,
                 "batch_loss": batch_loss,
-                **_losses(engine, data, step),
+                **losses(engine, data, step),
             }
             validation = row["validation_nats_per_character"]
             metrics.append(row)
         late = time.monotonic() - saved > seconds_between_checkpoints
-        if due or (late and engine.is_finite()):  # an evaluation has looked at the weights itself
-            timing.append({"step": step, "seconds": elapsed(), "peak_memory_bytes": _peak_memory()})
+        if due or (
+            (late or engine.stopping) and engine.is_finite()
+        ):  # an evaluation has looked at the weights itself
+            timing.append(
+                {"step": step, "seconds": elapsed(), "peak_memory_bytes": device.peak_memory(engine.device)}
+            )
             checkpoints.save(step, engine.model, engine.optimizer, {"characters": characters})
             checkpoints.point("best", _best(metrics))
             checkpoints.point("last", step)
@@ -115,6 +126,8 @@ def train(
                 validation,
             )
         )
+        if engine.stopping and step < recipe.steps:
+            raise KeyboardInterrupt
 
 
 def _best(metrics: History) -> int:
@@ -122,23 +135,23 @@ def _best(metrics: History) -> int:
     return min(metrics.rows(), key=lambda row: row["validation_loss"])["step"]
 
 
-def _losses(engine: Engine, data: Dataset, step: int) -> dict[str, float]:
-    """Both losses in nats per token and per character."""
+def evaluation_is_due(recipe: Recipe, step: int) -> bool:
+    """Whether the run is evaluated after ``step``: the first, the last, and every so many between."""
+    return step == 1 or step % recipe.evaluate_every == 0 or step == recipe.steps
+
+
+def losses(engine: Engine, data: Dataset, step: int) -> dict[str, float]:
+    """Both losses in nats per token and per character; the processes of a run share the work."""
     recipe = engine.recipe
-    losses = {}
+    found = {}
     samples = {"training": data.training_sample, "validation": data.validation.ids}
     lengths = data.training_sample_characters, data.validation.characters
     for (name, ids), characters in zip(samples.items(), lengths, strict=True):
         if not len(ids):
             raise ValueError("the validation text is empty: a corpus needs at least one validation story")
-        value = evaluate.loss(engine.evaluated, ids, data.separator, recipe.window, recipe.batch)
+        value = evaluate.loss(engine.evaluated, ids, data.separator, recipe.window, engine.rows, engine.group)
         if not math.isfinite(value):
             raise NotFinite(f"the {name} loss at step {step} is {value}")
-        losses[f"{name}_loss"] = value
-        losses[f"{name}_nats_per_character"] = value * len(ids) / characters
-    return losses
-
-
-def _peak_memory() -> int:
-    unit = 1 if sys.platform == "darwin" else 1024  # Linux counts kilobytes, macOS bytes
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+        found[f"{name}_loss"] = value
+        found[f"{name}_nats_per_character"] = value * len(ids) / characters
+    return found

@@ -3,7 +3,7 @@
 from rich.table import Column, Table
 from rich.text import Text
 
-from onechange import processor
+from onechange import device, processor
 from onechange.documents import user_cache
 from onechange.verbs import output
 
@@ -11,11 +11,13 @@ from onechange.verbs import output
 def doctor(as_json: bool) -> None:
     """Print processor, memory, versions and the means that ``auto`` stands for."""
     lacking = processor.why_not_compile()
+    chosen = device.chosen("auto")
     found = {
         **processor.machine(),
         **processor.versions(),
         "fast_bf16": processor.has_fast_bf16(),
-        "precision": processor.precision("auto"),
+        "device": chosen,
+        "precision": device.precision("auto", chosen),
         "threads": processor.threads(0),
         "can_compile": lacking is None,
         "why_not_compile": lacking,
@@ -33,7 +35,10 @@ def doctor(as_json: bool) -> None:
         "processor": f"{found['processor']}, {found['processors']} for this process",
         "memory": f"{(found['memory_bytes'] or 0) / 2**30:.1f} GiB",
         "threads of a run": f"{found['threads']}",
-        "precision": "bf16, done in hardware" if found["fast_bf16"] else "float32: no fast bf16 here",
+        "device": chosen,
+        "precision": "bf16, done in hardware"
+        if found["precision"] == "bf16"
+        else "float32: no fast bf16 here",
         "compilation": "yes, for runs long enough to gain"
         if lacking is None
         else f"no, {lacking}: runs are eager",

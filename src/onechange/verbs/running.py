@@ -1,5 +1,6 @@
 """`onechange run`: from words to a plan, then the laboratory, then the outcome."""
 
+import os
 import shlex
 import sys
 from collections.abc import Callable
@@ -10,9 +11,11 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from onechange import estimate, laboratory, source, study_file
+from onechange import estimate, laboratory, launch, source, study_file
 from onechange.family import resolve
+from onechange.following import follow
 from onechange.plan import Plan
+from onechange.processes import Group, Lost
 from onechange.report import read as read_report
 from onechange.report import terminal
 from onechange.study_folder import StudyFolder
@@ -35,6 +38,7 @@ class Request:
     seeds: str | None
     arms: list[str]
     resume: bool
+    processes: int | None = None
 
     @property
     def command(self) -> str:
@@ -48,8 +52,44 @@ class Request:
 
 @preparing.shown()
 def run(request: Request, as_json: bool) -> None:
-    """Start or resume the study and show what came of it; exit status 1 if a run failed."""
-    new_plan, content, folder = _prepare(request)
+    """Start or resume the study and show what came of it; exit status 1 if a run failed.
+
+    In every process but the first of several: take part in the runs of the first.
+    """
+    # --processes with --jobs above 1 is refused here: runs side by side, each spread over processes, is not offered.
+    if launch.was_restarted():
+        request = replace(request, resume=True)
+    try:
+        with launch.gathered(request.processes) as group:
+            if group.rank:
+                _follow(group)
+            else:
+                _lead(request, group, as_json)
+    except Lost as error:
+        output.notes.print(f"onechange: {error}", markup=False, soft_wrap=True)
+        sys.stderr.flush()
+        os._exit(1)  # broken connections are not waited for
+
+
+def _follow(group: Group) -> None:
+    try:
+        follow(group)
+    except Lost:
+        os._exit(1)  # the first process tells the person, or is gone itself
+    except KeyboardInterrupt:
+        os._exit(130)
+    except (
+        ValueError,
+        LookupError,
+        OSError,
+    ) as error:  # only this process knows: its text is not the first one's
+        kind = OSError if isinstance(error, OSError) else ValueError
+        raise kind(f"process {group.rank + 1} of {group.size}: {error}") from error
+
+
+def _lead(request: Request, group: Group, as_json: bool) -> None:
+    new_plan, content, folder = _prepare(request, group.local_size)
+    launch.check_rows(group.size, {arm: new_plan.settings(arm)["batch"] for arm in new_plan.arms})
     if folder.exists and not request.resume:
         raise ValueError(
             f"{folder.path} holds a study already: --resume goes on with it, another --out starts afresh"
@@ -61,12 +101,12 @@ def run(request: Request, as_json: bool) -> None:
             plan = _resumed(request, folder, new_plan)
         else:
             plan = new_plan
-            _say_means(plan)
+            _say_means(plan, group.size)
             folder.begin(plan, content, request.study or DEFAULT_STUDY, request.command)
         for arm in plan.arms:  # a large text has a bar of its own
             plan.dataset(arm)
         with Progress(plan) as progress:
-            results = laboratory.run(plan, folder, progress.watch, progress.say)
+            results = laboratory.run(plan, folder, progress.watch, progress.say, group)
     if as_json:
         output.document(results)
     else:
@@ -88,10 +128,11 @@ def show(folder: Path) -> None:
 @preparing.shown()
 def dry_run(request: Request, as_json: bool) -> None:
     """Show every arm, its one change, what follows from it, and about how long it would take here."""
-    plan, _, _ = _prepare(request)
+    processes = launch.asked(request.processes)
+    plan, _, _ = _prepare(request, processes)
     arms = []
     for name in plan.arms:
-        seconds = estimate.seconds_per_step(plan.recipe(name, 0), plan.dataset(name))
+        seconds = estimate.seconds_per_step(plan.recipe(name, 0), plan.dataset(name)) / processes
         arms.append({**plan.facts(name), "seconds_per_step": seconds})
     total = sum(arm["seconds_per_step"] * arm["steps"] for arm in arms) * len(plan.seeds)
     if as_json:
@@ -102,15 +143,17 @@ def dry_run(request: Request, as_json: bool) -> None:
                 "question": plan.study.question,
                 "corpus": plan.corpus.facts,
                 "seeds": list(plan.seeds),
+                "processes": processes,
                 "threads": plan.chosen.threads,
                 "precision": plan.chosen.precision,
                 "compile": plan.chosen.compile,
+                "device": plan.chosen.device,
                 "estimated_seconds": total,
                 "arms": arms,
             }
         )
         return
-    _say_means(plan)
+    _say_means(plan, processes)
     output.out.print(_side_by_side(arms))
     count = f"{len(plan.seeds)} seed" + ("s" if len(plan.seeds) > 1 else "")
     output.out.print(
@@ -143,7 +186,7 @@ def seeds(word: str) -> list[int]:
     )
 
 
-def _prepare(request: Request) -> tuple[Plan, bytes, StudyFolder]:
+def _prepare(request: Request, processes: int) -> tuple[Plan, bytes, StudyFolder]:
     path = study_file.locate(request.study or DEFAULT_STUDY)
     if request.resume and request.study is None and request.out and StudyFolder(request.out).exists:
         path = request.out / "study.toml"
@@ -155,7 +198,7 @@ def _prepare(request: Request) -> tuple[Plan, bytes, StudyFolder]:
     arms = [name for name in found.arm_names if name in request.arms] if request.arms else found.arm_names
     for name in request.arms:
         found.arm(name)
-    plan = Plan(found, scale, table, chosen, arms, watch=preparing.watch)
+    plan = Plan(found, scale, table, chosen, arms, watch=preparing.watch, processes=processes)
     out = request.out or Path("runs") / f"{path.stem}-{scale}-{table['name']}"
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out {out}: is a file, it must be a folder or not exist")
@@ -180,12 +223,14 @@ def _resumed(request: Request, folder: StudyFolder, asked: Plan) -> Plan:
     return replace(folder.plan(sorted(numbers or {0}), arms), watch=preparing.watch)
 
 
-def _say_means(plan: Plan) -> None:
+def _say_means(plan: Plan, processes: int) -> None:
     chosen = plan.chosen
     why = estimate.why_eager(plan)
     how = "compiled" if chosen.compile else f"eager ({why})" if why else "eager"
     threads = f"{chosen.threads} thread" + ("s" if chosen.threads > 1 else "")
-    output.notes.print(f"{threads}, {chosen.precision}, {how}")
+    each = f"{processes} processes of {threads}" if processes > 1 else threads
+    on = f" on {chosen.device}" if chosen.device != "cpu" else ""
+    output.notes.print(f"{each}, {chosen.precision}{on}, {how}")
 
 
 def _side_by_side(arms: list[dict[str, Any]]) -> Table:

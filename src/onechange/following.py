@@ -1,0 +1,52 @@
+"""What every process of a run but the first does: learn along, write nothing.
+
+It is handed recipes and makes the text from them; weights and step come from the first process.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+import torch
+
+from onechange.dataset import Dataset
+from onechange.engine import Engine, NotFinite
+from onechange.processes import Group
+from onechange.recipe import Recipe
+from onechange.texts import Texts
+from onechange.training import evaluation_is_due, losses
+from onechange.windows import Windows
+
+
+def follow(
+    group: Group,
+    wanted: Callable[[], bool] = lambda: False,
+    text_of: Callable[[Recipe], Dataset] | None = None,
+) -> None:
+    """Take part in run after run, until the first process says that there is nothing more.
+
+    ``wanted`` says whether this process was asked to stop, which then stops all. Raises `Lost` if another process is
+    gone, and a `ValueError` or `OSError` if the text is not here or is another one.
+    """
+    text_of = text_of or Texts().of
+    while (order := group.next_order()) is not None:
+        recipe = msgspec.convert(order, Recipe)
+        data = text_of(recipe)
+        group.ready()
+        _along(recipe, data, group, wanted)
+    group.ready()
+
+
+def _along(recipe: Recipe, data: Dataset, group: Group, wanted: Callable[[], bool]) -> None:
+    engine = Engine(recipe, data.tokenizer.vocabulary_size, group, wanted)
+    windows = Windows(data.training, recipe.seed, recipe.batch, recipe.window)
+    begun = engine.start(0)
+    try:
+        for step in range(begun + 1, recipe.steps + 1):
+            tokens, targets, _ = windows.batch(step)
+            engine.update(step, torch.from_numpy(tokens), torch.from_numpy(targets))
+            if evaluation_is_due(recipe, step):
+                losses(engine, data, step)
+            if engine.stopping:
+                return
+    except NotFinite:
+        return  # the first process says so
