@@ -14,11 +14,11 @@ from pathlib import Path
 
 import torch
 
-from onechange import evaluate
+from onechange import evaluate, recovery
 from onechange.checkpoint import Checkpoints
 from onechange.dataset import Dataset
 from onechange.engine import Engine, NotFinite
-from onechange.history import History
+from onechange.history import History, best
 from onechange.operations import per_token
 from onechange.recipe import Recipe
 from onechange.windows import Windows
@@ -47,9 +47,10 @@ def train(
     run: Path,
     watch: Watch = lambda moment: None,
     *,
+    say: Callable[[str], None] = lambda note: None,
     seconds_between_checkpoints: float = SECONDS_BETWEEN_CHECKPOINTS,
 ) -> None:
-    """Train to the recipe's last step, or go on from the folder's last checkpoint.
+    """Train to the recipe's last step, or go on from the folder's last good checkpoint; ``say`` is told of damage.
 
     Leaves `metrics.jsonl`, `timing.jsonl` and the best and last checkpoint in ``run``. Raises `NotFinite`, naming the
     step, if a loss is no number any more; the last good checkpoint stays.
@@ -62,16 +63,11 @@ def train(
     operations = per_token(engine.model, engine.model.sizes)
     batch_tokens = recipe.batch * recipe.window
 
-    resumed = checkpoints.step("last") or 0
+    resumed = recovery.settle(checkpoints, metrics, timing, recipe.steps, say)
     characters = 0
     if resumed:
         characters = checkpoints.load(resumed, engine.model, engine.optimizer)["characters"]
-    metrics.cut(resumed)
-    timing.cut(resumed)
-    if resumed:  # a kill may have moved `best` on, or left folders that no pointer names
-        checkpoints.point("best", _best(metrics))
-        checkpoints.tidy()
-    spent = timing.rows()[-1]["seconds"] if resumed else 0.0
+    spent = max((row["seconds"] for row in timing.rows()), default=0.0)
     started = saved = time.monotonic()
 
     def elapsed() -> float:
@@ -98,10 +94,11 @@ def train(
         late = time.monotonic() - saved > seconds_between_checkpoints
         if due or (late and engine.is_finite()):  # an evaluation has looked at the weights itself
             timing.append({"step": step, "seconds": elapsed(), "peak_memory_bytes": _peak_memory()})
-            checkpoints.save(step, engine.model, engine.optimizer, {"characters": characters})
-            checkpoints.point("best", _best(metrics))
+            state = {"characters": characters, "history": metrics.mark()}
+            checkpoints.save(step, engine.model, engine.optimizer, state)
+            checkpoints.point("best", best(metrics.rows()))
             checkpoints.point("last", step)
-            checkpoints.tidy()
+            checkpoints.tidy(finished=step == recipe.steps)
             saved = time.monotonic()
         done = step - resumed
         speed = done / max(1e-9, time.monotonic() - started)
@@ -115,11 +112,6 @@ def train(
                 validation,
             )
         )
-
-
-def _best(metrics: History) -> int:
-    """The step of the lowest validation loss, the earliest among equals."""
-    return min(metrics.rows(), key=lambda row: row["validation_loss"])["step"]
 
 
 def _losses(engine: Engine, data: Dataset, step: int) -> dict[str, float]:
