@@ -90,7 +90,9 @@ def test_a_damaged_file_is_set_aside_and_the_run_ends_the_same(
     assert steps == list(range(first, 13))
     assert sound(stopped) == whole
     aside = stopped / "checkpoints" / "damaged"
-    if "step-000009" in name or (damage is Path.unlink and path.parent != stopped / "checkpoints/step-000010"):
+    if "step-000009" in name or (
+        damage is Path.unlink and path.parent != stopped / "checkpoints/step-000010"
+    ):
         return  # nobody needed it, or there is nothing to keep
     if name != "timing.jsonl":
         (line,) = said

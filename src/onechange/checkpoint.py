@@ -134,7 +134,7 @@ class Checkpoints:
 
     @torch.no_grad()
     def load_weights(self, step: int, model: nn.Module) -> dict[str, Any]:
-        """Put a checkpoint's weights in place; returns its state. A `ValueError` names what is damaged or does not fit."""
+        """Put a checkpoint's weights in place; returns its state. A `ValueError` names what is damaged or unfit."""
         state = self.state(step)
         self._check(step, MODEL, state)
         path = self.at(step) / MODEL

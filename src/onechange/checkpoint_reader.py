@@ -7,6 +7,7 @@ import torch
 
 from onechange import tokenizer_file
 from onechange.checkpoint import Checkpoints, Which
+from onechange.digest import Damaged
 from onechange.model import Model
 from onechange.recipe import Recipe
 from onechange.tokenizer import Tokenizer
@@ -24,6 +25,16 @@ class Trained:
 
 def read(run: Path, which: Which) -> Trained:
     """The run in ``run`` at a checkpoint; a `LookupError` or `ValueError` says what is missing or broken."""
+    try:
+        return _read(run, which)
+    except Damaged as error:
+        finished = f"delete {run / 'measures.json'} and " if (run / "measures.json").is_file() else ""
+        raise ValueError(
+            f"{error}; {finished}`onechange run --resume` sets it aside and makes it again"
+        ) from None
+
+
+def _read(run: Path, which: Which) -> Trained:
     if not (run / "recipe.toml").is_file():
         raise LookupError(f"{run} is no run: it has no recipe.toml (a run is OUT/arms/ARM/seed-N)")
     recipe = Recipe.read(run / "recipe.toml")

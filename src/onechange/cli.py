@@ -1,11 +1,15 @@
 """The command line: verbs only. What a verb does stands in `onechange.verbs`, imported when it is used."""
 
 import os
+import shlex
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from onechange.stopping import Stopped
 
 app = typer.Typer(
     name="onechange",
@@ -161,9 +165,13 @@ def main() -> None:
     """Run the command line. A person's mistake is one line on standard error and exit status 2."""
     try:
         status = app(standalone_mode=False) or 0
+        if status == 130:  # how typer tells of Ctrl-C
+            _stopped("stopped", signal.SIGINT)
         sys.stdout.flush()
     except typer.Abort:
-        status = 130
+        status = _stopped("stopped", signal.SIGINT)
+    except Stopped as error:
+        status = _stopped(str(error), error.signal)
     except UsageError as error:
         status = _misused(error)
     except BrokenPipeError:
@@ -174,10 +182,18 @@ def main() -> None:
             raise
         print(f"onechange: {_sentence(error)}", file=sys.stderr)
         status = 2
-    if status == 130:
-        go_on = "; the same command with --resume goes on from here" if sys.argv[1:2] == ["run"] else ""
-        print(f"\nonechange: stopped{go_on}", file=sys.stderr)
     sys.exit(status)
+
+
+def _stopped(what: str, number: int) -> int:
+    """Say what was stopped and how to go on; returns the exit status that a shell gives to the signal."""
+    words = sys.argv[1:]
+    go_on = ""
+    if words[:1] == ["run"] and "--dry-run" not in words:
+        resume = [] if "--resume" in words else ["--resume"]
+        go_on = f"; to go on: {shlex.join(['onechange', *words, *resume])}"
+    print(f"\nonechange: {what}{go_on}", file=sys.stderr)
+    return 128 + number
 
 
 def _misused(error: Any) -> int:

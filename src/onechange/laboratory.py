@@ -79,7 +79,15 @@ def _one(
     if finished(path, recipe):
         return
     try:
-        execute(recipe, plan.dataset(arm), plan.study.sampling, kept, path, lambda m: watch(arm, seed, m))
+        execute(
+            recipe,
+            plan.dataset(arm),
+            plan.study.sampling,
+            kept,
+            path,
+            lambda moment: watch(arm, seed, moment),
+            lambda note: say(f"{arm}, seed {seed}: {note}"),
+        )
     except NotFinite as error:
         atomic.write(path / "failure.json", json.dumps({"error": str(error)}) + "\n")
         say(f"{arm}, seed {seed}: stopped, {error}; its last good checkpoint is kept")

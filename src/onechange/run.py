@@ -1,12 +1,12 @@
 """One run from recipe to record: train, then measure and sample the best and the last checkpoint from the disk."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
-from onechange import atomic, checkpoint_reader, processor, tokenizer_file
+from onechange import atomic, checkpoint_reader, processor, stopping, tokenizer_file
 from onechange.checkpoint import Which
 from onechange.checkpoint_reader import Trained
 from onechange.dataset import Dataset
@@ -14,6 +14,7 @@ from onechange.generate import generate
 from onechange.history import History
 from onechange.measure import measure
 from onechange.recipe import Recipe
+from onechange.stopping import Stopped
 from onechange.study import Sampling
 from onechange.training import Watch, train
 
@@ -36,15 +37,27 @@ def finished(run: Path, recipe: Recipe) -> bool:
 
 
 def execute(
-    recipe: Recipe, data: Dataset, sampling: Sampling, prompts: Sequence[str], run: Path, watch: Watch
+    recipe: Recipe,
+    data: Dataset,
+    sampling: Sampling,
+    prompts: Sequence[str],
+    run: Path,
+    watch: Watch,
+    say: Callable[[str], None] = lambda note: None,
 ) -> None:
-    """Make or go on with the run in the folder ``run``. `measures.json` is written last: with it the run is done."""
+    """Make or go on with the run in the folder ``run``. `measures.json` is written last: with it the run is done.
+
+    ``say`` is told of damage. Ctrl-C and SIGTERM while it trains end in `Stopped`, after the step has been saved.
+    """
     run.mkdir(parents=True, exist_ok=True)
     (run / "failure.json").unlink(missing_ok=True)
     atomic.write(run / "recipe.toml", recipe.to_toml())
     atomic.write(run / "environment.json", _pretty(environment(recipe)))
     tokenizer_file.save(data.tokenizer, recipe.tokenizer, run / "tokenizer.json")
-    train(recipe, data, run, watch)
+    with stopping.deferred() as stop:
+        train(recipe, data, run, watch, say=say, stop=stop)
+    if stop.signal is not None:
+        raise Stopped(stop.signal, recipe.steps, recipe.steps)
     (run / "samples").mkdir(exist_ok=True)
     measures = {}
     done: dict[

@@ -21,6 +21,7 @@ from onechange.engine import Engine, NotFinite
 from onechange.history import History, best
 from onechange.operations import per_token
 from onechange.recipe import Recipe
+from onechange.stopping import Request, Stopped
 from onechange.windows import Windows
 
 SECONDS_BETWEEN_CHECKPOINTS = 300.0
@@ -48,12 +49,14 @@ def train(
     watch: Watch = lambda moment: None,
     *,
     say: Callable[[str], None] = lambda note: None,
+    stop: Request | None = None,
     seconds_between_checkpoints: float = SECONDS_BETWEEN_CHECKPOINTS,
 ) -> None:
     """Train to the recipe's last step, or go on from the folder's last good checkpoint; ``say`` is told of damage.
 
     Leaves `metrics.jsonl`, `timing.jsonl` and the best and last checkpoint in ``run``. Raises `NotFinite`, naming the
-    step, if a loss is no number any more; the last good checkpoint stays.
+    step, if a loss is no number any more; the last good checkpoint stays. Raises `Stopped` once ``stop`` is asked for
+    and the step is saved.
     """
     run.mkdir(parents=True, exist_ok=True)
     engine = Engine(recipe, data.tokenizer.vocabulary_size)
@@ -69,6 +72,7 @@ def train(
         characters = checkpoints.load(resumed, engine.model, engine.optimizer)["characters"]
     spent = max((row["seconds"] for row in timing.rows()), default=0.0)
     started = saved = time.monotonic()
+    kept = resumed
 
     def elapsed() -> float:
         return spent + time.monotonic() - started
@@ -91,7 +95,8 @@ def train(
             }
             validation = row["validation_nats_per_character"]
             metrics.append(row)
-        late = time.monotonic() - saved > seconds_between_checkpoints
+        stopped = stop.signal if stop else None
+        late = stopped is not None or time.monotonic() - saved > seconds_between_checkpoints
         if due or (late and engine.is_finite()):  # an evaluation has looked at the weights itself
             timing.append({"step": step, "seconds": elapsed(), "peak_memory_bytes": _peak_memory()})
             state = {"characters": characters, "history": metrics.mark()}
@@ -99,7 +104,7 @@ def train(
             checkpoints.point("best", best(metrics.rows()))
             checkpoints.point("last", step)
             checkpoints.tidy(finished=step == recipe.steps)
-            saved = time.monotonic()
+            saved, kept = time.monotonic(), step
         done = step - resumed
         speed = done / max(1e-9, time.monotonic() - started)
         watch(
@@ -112,6 +117,8 @@ def train(
                 validation,
             )
         )
+        if stopped is not None:
+            raise Stopped(stopped, kept, recipe.steps)
 
 
 def _losses(engine: Engine, data: Dataset, step: int) -> dict[str, float]:
