@@ -87,6 +87,7 @@ NURSERY = """
 import json, os, sys
 import onechange.verbs.running
 from onechange.cli import main
+exec(sys.argv[1], {})
 for line in sys.stdin:
     order = json.loads(line)
     child = os.fork()
@@ -116,10 +117,11 @@ for line in sys.stdin:
 class Nursery:
     """A process that has everything imported already and forks once for every command: commands that may be killed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, prepared: str = "") -> None:
+        """``prepared``: Python that imports what a command would import late, once in every child."""
         self._folder = folder
         self._mother = subprocess.Popen(
-            [sys.executable, "-c", NURSERY],
+            [sys.executable, "-c", NURSERY, prepared],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -21,6 +21,15 @@ os.fsync = lambda file: None
 """
 """The page takes longer than the study; what a power cut would lose is not tested here."""
 
+WARM = """
+import sys, tempfile
+sys.path.insert(0, {tests!r})
+from pathlib import Path
+import killed_runs, onechange.corpus.file, onechange.tokenizer.bpe, onechange.position.rope, scipy.stats
+with tempfile.TemporaryDirectory() as folder:
+    killed_runs.train(Path(folder), killed_runs.recipe(steps=1))
+"""
+
 
 @pytest.fixture(scope="module", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
@@ -48,7 +57,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, text: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
-    found = Nursery(tmp_path_factory.mktemp("nursery"))
+    found = Nursery(tmp_path_factory.mktemp("nursery"), WARM.format(tests=str(Path(__file__).parent)))
     yield found
     found.close()
 
