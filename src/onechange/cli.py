@@ -49,6 +49,9 @@ def run(
     ] = None,
     arm: Annotated[list[str] | None, typer.Option(help="Only this arm; may be repeated.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the study in the folder.")] = False,
+    on_nonfinite: Annotated[
+        str, typer.Option(help="A loss or gradient that is not finite: stop, or skip that update.")
+    ] = "stop",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run, and how long it would take.")
     ] = False,
@@ -57,7 +60,7 @@ def run(
     """Train every arm of a study, measure, sample, and write the report."""
     from onechange.verbs import running
 
-    request = running.Request(study, scale, data, out, seeds, arm or [], resume)
+    request = running.Request(study, scale, data, out, seeds, arm or [], resume, on_nonfinite)
     if dry_run:
         running.dry_run(request, as_json)
     else:

@@ -1,22 +1,20 @@
 """A recipe's model made to run: first weights, precision, compilation, and one update."""
 
 import math
+from typing import NoReturn
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from onechange.family import build
+from onechange.finiteness import NotFinite, first_culprit
 from onechange.first_weights import fill
 from onechange.model import Model, surprise
 from onechange.optimizer import Optimizer
 from onechange.recipe import Recipe
 from onechange.schedule import Schedule
 from onechange.seed import integer
-
-
-class NotFinite(ArithmeticError):
-    """A loss or a gradient that is not a number any more; the message names the step."""
 
 
 class Engine:
@@ -61,21 +59,27 @@ class Engine:
     ) -> float:
         """Learn from one batch; returns its mean nats per token, as it was before.
 
-        Raises `NotFinite`, with the weights untouched, if the loss or the gradient is not finite.
+        Raises `NotFinite`, which names the first culprit, with weights and optimizer untouched, if the loss or the
+        gradient is not finite.
         """
         for group in self.optimizer.param_groups:
             group["lr"] = self.peak_rate * self.schedule.share(step, self.recipe.steps)
         loss = self._forward(step, tokens, targets)
         value = float(loss.detach())
-        if not math.isfinite(value):
-            raise NotFinite(f"the training loss at step {step} is {value}")
         loss.backward()
+        if not math.isfinite(value):
+            self._refuse(f"the training loss at step {step} is {value}")
         norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip))
         if not math.isfinite(norm):
-            raise NotFinite(f"the gradient at step {step} has norm {norm}")
+            self._refuse(f"the gradient at step {step} has norm {norm}")
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         return value
+
+    def _refuse(self, what: str) -> NoReturn:
+        culprit = first_culprit(self.model)
+        self.optimizer.zero_grad(set_to_none=True)
+        raise NotFinite(f"{what}; {culprit}")
 
     def is_finite(self) -> bool:
         """Whether every weight is a number, as those of a checkpoint must be."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from onechange import atomic, prompts, record, report
-from onechange.engine import NotFinite
+from onechange.finiteness import NotFinite, OnNonfinite
 from onechange.plan import Plan
 from onechange.run import execute, finished
 from onechange.settings import ARM_FAMILIES
@@ -19,8 +19,10 @@ Say = Callable[[str], None]
 """Told once of what a person should know."""
 
 
-def run(plan: Plan, folder: StudyFolder, watch: Watch, say: Say) -> dict[str, Any]:
-    """Run what of ``plan`` is not finished yet and return the results.
+def run(
+    plan: Plan, folder: StudyFolder, watch: Watch, say: Say, on_nonfinite: OnNonfinite = "stop"
+) -> dict[str, Any]:
+    """Run what of ``plan`` is not finished yet and return the results; ``on_nonfinite`` as in `onechange.training`.
 
     The folder must be begun and locked. A run whose loss stops being finite is marked as failed and the study goes
     on; a finished run is not touched.
@@ -49,7 +51,7 @@ def run(plan: Plan, folder: StudyFolder, watch: Watch, say: Say) -> dict[str, An
         atomic.write(folder.path / "arms" / arm / "arm.json", _pretty(content))
     for seed in plan.seeds:
         for arm in plan.arms:
-            _one(plan, folder, arm, seed, kept, watch, say)
+            _one(plan, folder, arm, seed, kept, watch, say, on_nonfinite)
             record.write(folder)
     results = record.write(folder)
     report.write(folder.path)
@@ -73,7 +75,14 @@ def _same_corpus(folder: StudyFolder, fingerprint: str) -> None:
 
 
 def _one(
-    plan: Plan, folder: StudyFolder, arm: str, seed: int, kept: list[str], watch: Watch, say: Say
+    plan: Plan,
+    folder: StudyFolder,
+    arm: str,
+    seed: int,
+    kept: list[str],
+    watch: Watch,
+    say: Say,
+    on_nonfinite: OnNonfinite,
 ) -> None:
     path, recipe = folder.run(arm, seed), plan.recipe(arm, seed)
     if finished(path, recipe):
@@ -87,6 +96,7 @@ def _one(
             path,
             lambda moment: watch(arm, seed, moment),
             lambda note: say(f"{arm}, seed {seed}: {note}"),
+            on_nonfinite,
         )
     except NotFinite as error:
         atomic.write(path / "failure.json", json.dumps({"error": str(error)}) + "\n")

@@ -86,6 +86,7 @@ def _run(folder: StudyFolder, arm: str, seed: int) -> dict[str, Any]:
         "steps": last,
         "seconds": seconds[last]["seconds"] if last else 0.0,
         "seconds_per_step": seconds[last]["seconds"] / last if last else None,
+        "steps_left_out": seconds[last].get("left_out", 0) if last else 0,
         "peak_memory_bytes": max((row["peak_memory_bytes"] for row in seconds.values()), default=None),
         "best": _figures(measures["best"]) if measures else None,
         "last": _figures(measures["last"]) if measures else None,

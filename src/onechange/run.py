@@ -10,6 +10,7 @@ from onechange import atomic, checkpoint_reader, processor, stopping, tokenizer_
 from onechange.checkpoint import Which
 from onechange.checkpoint_reader import Trained
 from onechange.dataset import Dataset
+from onechange.finiteness import OnNonfinite
 from onechange.generate import generate
 from onechange.history import History
 from onechange.measure import measure
@@ -44,10 +45,12 @@ def execute(
     run: Path,
     watch: Watch,
     say: Callable[[str], None] = lambda note: None,
+    on_nonfinite: OnNonfinite = "stop",
 ) -> None:
     """Make or go on with the run in the folder ``run``. `measures.json` is written last: with it the run is done.
 
-    ``say`` is told of damage. Ctrl-C and SIGTERM while it trains end in `Stopped`, after the step has been saved.
+    ``say`` is told of damage; ``on_nonfinite`` is as in `onechange.training.train`. Ctrl-C and SIGTERM while it trains
+    end in `Stopped`, after the step has been saved.
     """
     run.mkdir(parents=True, exist_ok=True)
     (run / "failure.json").unlink(missing_ok=True)
@@ -55,7 +58,7 @@ def execute(
     atomic.write(run / "environment.json", _pretty(environment(recipe)))
     tokenizer_file.save(data.tokenizer, recipe.tokenizer, run / "tokenizer.json")
     with stopping.deferred() as stop:
-        train(recipe, data, run, watch, say=say, stop=stop)
+        train(recipe, data, run, watch, say=say, stop=stop, on_nonfinite=on_nonfinite)
     if stop.signal is not None:
         raise Stopped(stop.signal, recipe.steps, recipe.steps)
     (run / "samples").mkdir(exist_ok=True)

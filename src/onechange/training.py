@@ -17,7 +17,8 @@ import torch
 from onechange import evaluate, recovery
 from onechange.checkpoint import Checkpoints
 from onechange.dataset import Dataset
-from onechange.engine import Engine, NotFinite
+from onechange.engine import Engine
+from onechange.finiteness import LeftOut, NotFinite, OnNonfinite, first_culprit
 from onechange.history import History, best
 from onechange.operations import per_token
 from onechange.recipe import Recipe
@@ -50,13 +51,14 @@ def train(
     *,
     say: Callable[[str], None] = lambda note: None,
     stop: Request | None = None,
+    on_nonfinite: OnNonfinite = "stop",
     seconds_between_checkpoints: float = SECONDS_BETWEEN_CHECKPOINTS,
 ) -> None:
     """Train to the recipe's last step, or go on from the folder's last good checkpoint; ``say`` is told of damage.
 
     Leaves `metrics.jsonl`, `timing.jsonl` and the best and last checkpoint in ``run``. Raises `NotFinite`, naming the
-    step, if a loss is no number any more; the last good checkpoint stays. Raises `Stopped` once ``stop`` is asked for
-    and the step is saved.
+    step, if a loss or a gradient is no number any more; the last good checkpoint stays. With ``on_nonfinite`` "skip"
+    the update of such a step is left out instead. Raises `Stopped` once ``stop`` is asked for and the step is saved.
     """
     run.mkdir(parents=True, exist_ok=True)
     engine = Engine(recipe, data.tokenizer.vocabulary_size)
@@ -67,9 +69,9 @@ def train(
     batch_tokens = recipe.batch * recipe.window
 
     resumed = recovery.settle(checkpoints, metrics, timing, recipe.steps, say)
-    characters = 0
-    if resumed:
-        characters = checkpoints.load(resumed, engine.model, engine.optimizer)["characters"]
+    before = checkpoints.load(resumed, engine.model, engine.optimizer) if resumed else {}
+    characters = before.get("characters", 0)
+    left_out = LeftOut(on_nonfinite, before)
     spent = max((row["seconds"] for row in timing.rows()), default=0.0)
     started = saved = time.monotonic()
     kept = resumed
@@ -79,7 +81,12 @@ def train(
 
     for step in range(resumed + 1, recipe.steps + 1):
         tokens, targets, held = windows.batch(step)
-        batch_loss = engine.update(step, torch.from_numpy(tokens), torch.from_numpy(targets))
+        try:
+            batch_loss = engine.update(step, torch.from_numpy(tokens), torch.from_numpy(targets))
+            left_out.made()
+        except NotFinite as error:
+            left_out.leave_out(error, engine.model)
+            batch_loss = math.nan
         characters += held
 
         due = step == 1 or step % recipe.evaluate_every == 0 or step == recipe.steps
@@ -90,7 +97,7 @@ def train(
                 "tokens": step * batch_tokens,
                 "characters": characters,
                 "operations": step * batch_tokens * operations,
-                "batch_loss": batch_loss,
+                "batch_loss": batch_loss if math.isfinite(batch_loss) else None,
                 **_losses(engine, data, step),
             }
             validation = row["validation_nats_per_character"]
@@ -98,8 +105,9 @@ def train(
         stopped = stop.signal if stop else None
         late = stopped is not None or time.monotonic() - saved > seconds_between_checkpoints
         if due or (late and engine.is_finite()):  # an evaluation has looked at the weights itself
-            timing.append({"step": step, "seconds": elapsed(), "peak_memory_bytes": _peak_memory()})
-            state = {"characters": characters, "history": metrics.mark()}
+            spent_so_far = {"seconds": elapsed(), "peak_memory_bytes": _peak_memory()}
+            timing.append({"step": step, **spent_so_far, "left_out": left_out.total})
+            state = {"characters": characters, "history": metrics.mark(), **left_out.state}
             checkpoints.save(step, engine.model, engine.optimizer, state)
             checkpoints.point("best", best(metrics.rows()))
             checkpoints.point("last", step)
@@ -119,6 +127,8 @@ def train(
         )
         if stopped is not None:
             raise Stopped(stopped, kept, recipe.steps)
+    if left_out.total:
+        say(f"{left_out.total:,} steps were left out: their loss or gradient was not finite")
 
 
 def _losses(engine: Engine, data: Dataset, step: int) -> dict[str, float]:
@@ -132,7 +142,7 @@ def _losses(engine: Engine, data: Dataset, step: int) -> dict[str, float]:
             raise ValueError("the validation text is empty: a corpus needs at least one validation story")
         value = evaluate.loss(engine.evaluated, ids, data.separator, recipe.window, recipe.batch)
         if not math.isfinite(value):
-            raise NotFinite(f"the {name} loss at step {step} is {value}")
+            raise NotFinite(f"the {name} loss at step {step} is {value}; {first_culprit(engine.model)}")
         losses[f"{name}_loss"] = value
         losses[f"{name}_nats_per_character"] = value * len(ids) / int(characters.sum())
     return losses

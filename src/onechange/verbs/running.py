@@ -10,7 +10,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from onechange import estimate, laboratory, source, study_file
+from onechange import estimate, finiteness, laboratory, source, study_file
 from onechange.family import resolve
 from onechange.plan import Plan
 from onechange.report import read as read_report
@@ -35,6 +35,7 @@ class Request:
     seeds: str | None
     arms: list[str]
     resume: bool
+    on_nonfinite: str = "stop"
 
     @property
     def command(self) -> str:
@@ -43,11 +44,14 @@ class Request:
         if self.data:
             words += ["--data", self.data]
         words += ["--seeds", self.seeds or "1"]
+        if self.on_nonfinite != "stop":
+            words += ["--on-nonfinite", self.on_nonfinite]
         return shlex.join(words + [word for arm in self.arms for word in ("--arm", arm)])
 
 
 def run(request: Request, as_json: bool) -> None:
     """Start or resume the study and show what came of it; exit status 1 if a run failed."""
+    policy = finiteness.checked(request.on_nonfinite)
     new_plan, content, folder = _prepare(request)
     if folder.exists and not request.resume:
         raise ValueError(
@@ -63,7 +67,7 @@ def run(request: Request, as_json: bool) -> None:
             _say_means(plan)
             folder.begin(plan, content, request.study or DEFAULT_STUDY, request.command)
         with Progress(plan) as progress:
-            results = laboratory.run(plan, folder, progress.watch, progress.say)
+            results = laboratory.run(plan, folder, progress.watch, progress.say, policy)
     if as_json:
         output.document(results)
     else:
