@@ -127,6 +127,16 @@ def report(
 
 
 @app.command()
+def status(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")], as_json: AsJson = False
+) -> None:
+    """Where every run of a study stands: finished, running, stopped, failed or not started."""
+    from onechange.verbs import standing
+
+    standing.show(folder, as_json)
+
+
+@app.command()
 def doctor(as_json: AsJson = False) -> None:
     """What this machine can do, and what a run will use."""
     from onechange.verbs import diagnosing

@@ -14,6 +14,8 @@ def parse(content: bytes, where: str, *needed: str) -> dict[str, Any]:
     """The same of ``content``, found at ``where``."""
     try:
         found = json.loads(content)
+    except RecursionError:
+        raise ValueError(f"{where} is damaged: it is nested too deeply") from None
     except ValueError:
         raise ValueError(f"{where} is damaged: it is not JSON") from None
     if not isinstance(found, dict):

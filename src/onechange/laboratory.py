@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from onechange import atomic, prompts, record, report
+from onechange import atomic, prompts, record, report, run_lock
 from onechange.finiteness import NotFinite, OnNonfinite
 from onechange.plan import Plan
 from onechange.run import execute, finished
@@ -88,16 +88,17 @@ def _one(
     if finished(path, recipe):
         return
     try:
-        execute(
-            recipe,
-            plan.dataset(arm),
-            plan.study.sampling,
-            kept,
-            path,
-            lambda moment: watch(arm, seed, moment),
-            lambda note: say(f"{arm}, seed {seed}: {note}"),
-            on_nonfinite,
-        )
+        with run_lock.locked(path):
+            execute(
+                recipe,
+                plan.dataset(arm),
+                plan.study.sampling,
+                kept,
+                path,
+                lambda moment: watch(arm, seed, moment),
+                lambda note: say(f"{arm}, seed {seed}: {note}"),
+                on_nonfinite,
+            )
     except NotFinite as error:
         atomic.write(path / "failure.json", json.dumps({"error": str(error)}) + "\n")
         say(f"{arm}, seed {seed}: stopped, {error}; its last good checkpoint is kept")

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
-from onechange import atomic, checkpoint_reader, processor, stopping, tokenizer_file
+from onechange import atomic, checkpoint_reader, heartbeat, processor, stopping, tokenizer_file
 from onechange.checkpoint import Which
 from onechange.checkpoint_reader import Trained
 from onechange.dataset import Dataset
@@ -57,8 +57,8 @@ def execute(
     atomic.write(run / "recipe.toml", recipe.to_toml())
     atomic.write(run / "environment.json", _pretty(environment(recipe)))
     tokenizer_file.save(data.tokenizer, recipe.tokenizer, run / "tokenizer.json")
-    with stopping.deferred() as stop:
-        train(recipe, data, run, watch, say=say, stop=stop, on_nonfinite=on_nonfinite)
+    with stopping.deferred() as stop, heartbeat.beating(run, watch) as beat:
+        train(recipe, data, run, beat, say=say, stop=stop, on_nonfinite=on_nonfinite)
     if stop.signal is not None:
         raise Stopped(stop.signal, recipe.steps, recipe.steps)
     (run / "samples").mkdir(exist_ok=True)
