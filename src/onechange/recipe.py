@@ -66,14 +66,19 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         return {name: getattr(self, name) for name in family.MODEL_FAMILIES}
 
     @property
+    def versions(self) -> dict[str, int]:
+        """The version of the member of every family that makes numbers."""
+        return {
+            name: family.version(name, getattr(self, name)["name"])
+            for name in ("tokenizer", *family.MODEL_FAMILIES, *family.TRAINING_FAMILIES)
+        }
+
+    @property
     def identity(self) -> str:
         """SHA-256 of the canonical JSON of all that determines the numbers: no name of an arm, no path."""
         content = msgspec.to_builtins(self)
         content["corpus"] = None  # the fingerprint stands for it
-        content["versions"] = {
-            name: family.version(name, getattr(self, name)["name"])
-            for name in ("tokenizer", *family.MODEL_FAMILIES, *family.TRAINING_FAMILIES)
-        }
+        content["versions"] = self.versions
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 

@@ -6,7 +6,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
-from onechange import atomic, checkpoint_reader, heartbeat, processor, stopping, tokenizer_file
+from onechange import (
+    atomic,
+    checkpoint_reader,
+    differences,
+    heartbeat,
+    json_file,
+    processor,
+    stopping,
+    tokenizer_file,
+)
 from onechange.checkpoint import Which
 from onechange.checkpoint_reader import Trained
 from onechange.dataset import Dataset
@@ -28,13 +37,19 @@ def finished(run: Path, recipe: Recipe) -> bool:
     path = run / "recipe.toml"
     if not path.is_file():
         return False
-    held = Recipe.read(path)
-    if held.identity != recipe.identity:
-        raise ValueError(
-            f"{run} holds a run of another recipe ({held.identity[:12]}, now {recipe.identity[:12]}): "
-            "text, settings or a component's version changed since; choose another --out"
-        )
+    changed = differences.of_recipes(Recipe.read(path), recipe) or _versions_changed(run, recipe)
+    if changed:
+        raise ValueError(f"{run} holds a run of another recipe: {changed}; choose another --out")
     return (run / "measures.json").is_file()
+
+
+def _versions_changed(run: Path, recipe: Recipe) -> str:
+    """Components whose numbers have changed since the run began: its recipe reads the same."""
+    path = run / "environment.json"
+    if not path.is_file():
+        return ""
+    held = json_file.read(path).get("components")
+    return differences.of_versions(held, recipe.versions) if isinstance(held, dict) else ""
 
 
 def execute(
@@ -85,6 +100,7 @@ def environment(recipe: Recipe) -> dict[str, Any]:
         "compile": recipe.compile,
         "why_not_compile": processor.why_not_compile(),
         "identity": recipe.identity,
+        "components": recipe.versions,
     }
 
 

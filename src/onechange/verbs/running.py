@@ -10,7 +10,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from onechange import estimate, finiteness, laboratory, source, study_file
+from onechange import differences, estimate, finiteness, laboratory, source, study_file
 from onechange.family import resolve
 from onechange.plan import Plan
 from onechange.report import read as read_report
@@ -165,10 +165,8 @@ def _prepare(request: Request) -> tuple[Plan, bytes, StudyFolder]:
 def _resumed(request: Request, folder: StudyFolder, asked: Plan) -> Plan:
     """The plan of the study in ``folder``; what the command says otherwise must agree with it."""
     start = folder.start()
-    if request.study is not None and folder.study() != asked.study:
-        raise ValueError(
-            f"{folder.path} holds another study than {request.study!r}, or an earlier version of it"
-        )
+    if request.study is not None and (changed := differences.of_studies(folder.study(), asked.study)):
+        raise ValueError(f"{folder.path} holds another study than {request.study!r}: {changed}")
     if request.scale is not None and request.scale != start.scale:
         raise ValueError(f"{folder.path} was started with --scale {start.scale}, not {request.scale}")
     if request.data is not None and dict(asked.source) != start.source:
