@@ -6,6 +6,7 @@ the SHA-256 of the checkpoint's state, the state those of the checkpoint's files
 """
 
 import json
+import math
 import re
 from collections.abc import Mapping, Set
 from pathlib import Path
@@ -13,10 +14,10 @@ from typing import Any, Literal, get_args
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from onechange import atomic, digest, json_file
+from onechange import atomic, digest, json_file, tensor_file, untrusted
 from onechange.digest import Damaged
 
 Which = Literal["best", "last"]
@@ -123,9 +124,13 @@ class Checkpoints:
         state = self.load_weights(step, model)
         self._check(step, OPTIMIZER, state)
         path = self.at(step) / OPTIMIZER
-        saved = _tensors(path)
         parameters = dict(model.named_parameters())
-        _refuse(path, {key.rpartition("/")[0] for key in saved} - parameters.keys())
+        described = tensor_file.describe(path)
+        _refuse(path, {key.rpartition("/")[0] for key in described} - parameters.keys())
+        for key, (_, shape) in described.items():
+            if math.prod(shape) > max(1, parameters[key.rpartition("/")[0]].numel()):
+                raise ValueError(f"{path}: {key} has shape {shape}, which is more than its weight has")
+        saved = tensor_file.load(path)
         for name, parameter in parameters.items():
             prefix = f"{name}/"
             found = {key.removeprefix(prefix): saved[key] for key in saved if key.startswith(prefix)}
@@ -135,20 +140,33 @@ class Checkpoints:
     @torch.no_grad()
     def load_weights(self, step: int, model: nn.Module) -> dict[str, Any]:
         """Put a checkpoint's weights in place; returns its state. A `ValueError` names what is damaged or unfit."""
+        state = self.fits(step, model)
+        saved = tensor_file.load(self.at(step) / MODEL)
+        for name, parameter in model.named_parameters():
+            parameter.copy_(saved[name])
+        return state
+
+    def fits(self, step: int, model: nn.Module) -> dict[str, Any]:
+        """A checkpoint's state, once its weights were found to be ``model``'s, which may lie on the device ``meta``.
+
+        Nothing large is read into memory. A `ValueError` names what is damaged or does not fit.
+        """
         state = self.state(step)
         self._check(step, MODEL, state)
         path = self.at(step) / MODEL
-        saved = _tensors(path)
-        parameters = dict(model.named_parameters())
-        _refuse(path, saved.keys() ^ parameters.keys())
+        described, parameters = tensor_file.describe(path), dict(model.named_parameters())
+        _refuse(path, described.keys() ^ parameters.keys())
         for name, parameter in parameters.items():
-            if saved[name].shape != parameter.shape:
-                raise ValueError(
-                    f"{path}: {name} has shape {list(saved[name].shape)}, the recipe's is {list(parameter.shape)}"
-                )
-        for name, parameter in parameters.items():
-            parameter.copy_(saved[name])
+            kind, shape = described[name]
+            if shape != list(parameter.shape):
+                raise ValueError(f"{path}: {name} has shape {shape}, the recipe's is {list(parameter.shape)}")
+            if kind != "F32":
+                raise ValueError(f"{path}: {name} has numbers of type {kind}, weights are F32")
         return state
+
+    def weights(self, step: int) -> int:
+        """How many tensors the weights of a checkpoint are, read from the head of their file."""
+        return len(tensor_file.describe(self.at(step) / MODEL))
 
     def _check(self, step: int, name: str, state: Mapping[str, Any]) -> None:
         marks = state.get("files")
@@ -164,9 +182,10 @@ def _sealed(content: Mapping[str, Any]) -> str:
 def _unsealed(path: Path) -> dict[str, Any]:
     """What `_sealed` wrote to ``path``, to the byte."""
     try:
-        content = json_file.read(path, "sha256")
+        content = json_file.read(path, "sha256", most=untrusted.SMALL)
     except ValueError as error:
-        raise Damaged(path, str(error.args[0]).partition("damaged: ")[2]) from None
+        told = str(error.args[0])
+        raise Damaged(path, told.partition("damaged: ")[2] or told.removeprefix(f"{path} ")) from None
     rest = {key: value for key, value in content.items() if key != "sha256"}
     if path.read_bytes() != _sealed(rest).encode():
         raise Damaged(path, "its SHA-256 is not that of what was written")
@@ -175,13 +194,6 @@ def _unsealed(path: Path) -> dict[str, Any]:
 
 def _canonical(content: Mapping[str, Any]) -> str:
     return json.dumps(content, sort_keys=True)
-
-
-def _tensors(path: Path) -> dict[str, Tensor]:
-    try:
-        return load_file(path)
-    except SafetensorError:
-        raise Damaged(path, "it is no file of tensors") from None
 
 
 def _refuse(path: Path, odd: Set[str]) -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from onechange import atomic, digest, json_file
+from onechange import atomic, digest, json_file, untrusted
 from onechange.digest import Damaged, Mark
 
 
@@ -58,7 +58,7 @@ class History:
         atomic.write(self.path, self._content()[:length])
 
     def _content(self) -> bytes:
-        return self.path.read_bytes() if self.path.is_file() else b""
+        return untrusted.read(self.path, untrusted.LARGE) if self.path.is_file() else b""
 
     def _parsed(self, content: bytes) -> list[dict[str, Any]]:
         return [

@@ -4,10 +4,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+from onechange import untrusted
 
-def read(path: Path, *needed: str) -> dict[str, Any]:
-    """The object in the file ``path``, which must have the keys ``needed``; a `ValueError` names a damaged file."""
-    return parse(path.read_bytes(), str(path), *needed)
+
+def read(path: Path, *needed: str, most: int = untrusted.LARGE) -> dict[str, Any]:
+    """The object in the file ``path``, which must have the keys ``needed``; a `ValueError` names a damaged file.
+
+    ``most``: how many bytes it may have.
+    """
+    return parse(untrusted.read(path, most), str(path), *needed)
 
 
 def parse(content: bytes, where: str, *needed: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 import tomli_w
 
-from onechange import family
+from onechange import family, untrusted
 from onechange.sizes import Sizes
 
 Precision = Literal["bf16", "float32"]
@@ -90,7 +90,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     def read(cls, path: Path) -> "Recipe":
         """The recipe that `to_toml` wrote to ``path``; a `ValueError` names the file and what is wrong."""
         try:
-            content = msgspec.toml.decode(path.read_bytes())
+            content = msgspec.toml.decode(untrusted.read(path, untrusted.SMALL))
             for name in family.FAMILIES:
                 if name not in content:
                     raise ValueError(f"the table [{name}] is missing")
@@ -98,6 +98,8 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
                     raise ValueError(f"{name} = {content[name]!r}: must be a table")
                 content[name] = family.resolve(name, content[name])
             return msgspec.convert(content, cls)
+        except RecursionError:
+            raise ValueError(f"{path} is not a recipe that can be read: it is nested too deeply") from None
         except (msgspec.MsgspecError, ValueError, LookupError) as error:
             raise ValueError(f"{path} is not a recipe that can be read: {error}") from None
 
