@@ -90,11 +90,14 @@ from onechange.cli import main
 exec(sys.argv[1], {})
 for line in sys.stdin:
     order = json.loads(line)
+    reading, writing = os.pipe()
     child = os.fork()
     if not child:
-        with open(order["out"], "w") as out, open(order["err"], "w") as err:
+        with open(order["out"], "w") as out:
             os.dup2(out.fileno(), 1)
-            os.dup2(err.fileno(), 2)
+        os.dup2(writing, 2)  # no file: it can be read where files have no room
+        os.close(reading)
+        os.close(writing)
         os.environ.update(order["environment"])
         sys.argv = ["onechange", *order["words"]]
         status = 0
@@ -110,6 +113,9 @@ for line in sys.stdin:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
+    os.close(writing)
+    with open(reading, "rb") as pipe, open(order["err"], "wb") as err:
+        err.write(pipe.read())
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 

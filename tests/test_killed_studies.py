@@ -205,3 +205,115 @@ def test_a_second_ctrl_c_stops_at_once(nursery: Nursery, text: Path, tmp_path: P
     assert json.loads(pointer.read_text())["step"] == 3, "of the last evaluation"
     assert run(tmp_path, text, "--resume").status == 0
     ends_like(tmp_path / "out", whole)
+
+
+# --- no room, no right to write -------------------------------------------------------------------------------------
+
+FULL = (
+    KILL
+    + """
+import resource
+def full(name, halfway=lambda: None):
+    if len(instants.passed) == {full_at}:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+    instants.passed.append(name)
+instants.here = full
+"""
+)
+"""From one instant on no file of this process may grow, as on a full disk (Python ignores the signal of it)."""
+
+
+def test_a_disk_that_is_full_at_any_instant_is_one_line_and_the_study_goes_on_later(
+    nursery: Nursery, text: Path, tmp_path: Path, whole: Path
+):
+    random = np.random.default_rng(3)
+    for number, full_at in enumerate([0, *random.integers(430, size=11)]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        program = FULL.format(
+            tests=str(Path(__file__).parent),
+            out=str(folder / "out"),
+            kill_at=None,
+            told=os.devnull,
+            full_at=full_at,
+        )
+        full = nursery.onechange(arguments(folder, text), program)
+        assert full.status == 2, (full_at, full)
+        last = full.err.splitlines()[-1]
+        assert last.startswith(f"onechange: {folder / 'out'}/"), "the file is named"
+        assert "File too large" in last
+        assert "Traceback" not in full.err
+        assert run(folder, text, "--resume").status == 0
+        ends_like(folder / "out", whole)
+
+
+POWERLESS = (
+    QUIET
+    + """
+import ctypes
+if os.geteuid() == 0:  # root writes wherever it likes, until it gives that up: capabilities(7)
+    libc = ctypes.CDLL(None, use_errno=True)
+    head, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    assert libc.capget(head, sets) == 0
+    for place in (0, 1, 2):
+        sets[place] &= ~0b1111
+    assert libc.capset(head, sets) == 0
+"""
+)
+
+
+@pytest.mark.parametrize(
+    "place", [".", "out", "out/arms/merged/seed-0", "out/arms/merged/seed-0/checkpoints"]
+)
+def test_a_folder_where_nothing_may_be_written_is_one_line_and_the_study_goes_on_later(
+    nursery: Nursery, text: Path, tmp_path: Path, whole: Path, place: str
+):
+    words = arguments(tmp_path, text)
+    if place != ".":
+        assert nursery.onechange(words, SIGNAL.format(name="SIGKILL", times=1, step=4)).status == -9
+    folder = tmp_path / place
+    folder.chmod(0o555)
+    try:
+        refused = nursery.onechange([*words, "--resume"], POWERLESS)
+    finally:
+        folder.chmod(0o755)
+    assert refused.status == 2, refused
+    last = refused.err.splitlines()[-1]
+    assert last.startswith(f"onechange: {folder}") and last.endswith("Permission denied"), refused
+    assert "Traceback" not in refused.err
+    assert run(tmp_path, text, "--resume").status == 0
+    ends_like(tmp_path / "out", whole)
+
+
+# --- two processes --------------------------------------------------------------------------------------------------
+
+SECOND = (
+    QUIET
+    + """
+import json, subprocess, sys
+from pathlib import Path
+from onechange import laboratory
+original = laboratory.execute
+def doubled(recipe, data, sampling, prompts, run, watch, *rest, **named):
+    def watching(moment):
+        watch(moment)
+        if run.parent.name == "plain" and moment.step == 2:
+            words = [sys.executable, "-m", "onechange", "run", "--out", {out!r}, "--resume"]
+            second = subprocess.run(words, capture_output=True, text=True)
+            Path({told!r}).write_text(json.dumps([second.returncode, second.stdout, second.stderr]))
+    return original(recipe, data, sampling, prompts, run, watching, *rest, **named)
+laboratory.execute = doubled
+"""
+)
+
+
+def test_of_two_processes_on_one_folder_the_second_is_refused(
+    nursery: Nursery, text: Path, tmp_path: Path, whole: Path
+):
+    told, out = tmp_path / "told", tmp_path / "out"
+    first = nursery.onechange(arguments(tmp_path, text), SECOND.format(told=str(told), out=str(out)))
+    assert first.status == 0, first
+    status, stdout, stderr = json.loads(told.read_text())
+    assert (status, stdout) == (2, "")
+    assert stderr == f"onechange: {out} is in use: another process runs this study\n"
+    ends_like(out, whole)

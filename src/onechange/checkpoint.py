@@ -55,7 +55,8 @@ class Checkpoints:
             _save(_weights(model), folder / MODEL)
             _save(_optimizer_state(model, optimizer), folder / OPTIMIZER)
             marks = {name: digest.of_file(folder / name) for name in (MODEL, OPTIMIZER)}
-            (folder / STATE).write_text(_sealed({"step": step, "files": marks, **state}))
+            with atomic.naming(folder / STATE):
+                (folder / STATE).write_text(_sealed({"step": step, "files": marks, **state}))
 
         atomic.folder(self.at(step), fill)
 

@@ -19,7 +19,7 @@ class History:
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Add a row and put it on the disk."""
-        with self.path.open("a", encoding="utf-8") as file:
+        with atomic.naming(self.path), self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
             file.flush()
             os.fsync(file.fileno())

@@ -18,7 +18,7 @@ def read(path: Path, *needed: str, most: int = untrusted.LARGE) -> dict[str, Any
 def parse(content: bytes, where: str, *needed: str) -> dict[str, Any]:
     """The same of ``content``, found at ``where``."""
     try:
-        found = json.loads(content)
+        found = json.loads(content, parse_constant=_refuse)
     except RecursionError:
         raise ValueError(f"{where} is damaged: it is nested too deeply") from None
     except ValueError:
@@ -29,3 +29,7 @@ def parse(content: bytes, where: str, *needed: str) -> dict[str, Any]:
     if missing:
         raise ValueError(f"{where} is damaged: it lacks {', '.join(map(repr, missing))}")
     return found
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is no number")

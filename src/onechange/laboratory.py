@@ -52,7 +52,7 @@ def run(
     for seed in plan.seeds:
         for arm in plan.arms:
             _one(plan, folder, arm, seed, kept, watch, say, on_nonfinite)
-            record.write(folder)
+            record.refresh(folder)
     results = record.write(folder)
     report.write(folder.path)
     return results

@@ -77,7 +77,8 @@ def _set_aside(folder: Path, path: Path) -> None:
         number += 1
         place = folder / f"{path.name}-{number}"
     if path.suffix == ".jsonl":  # its sound beginning stays in use
-        shutil.copyfile(path, place)
+        with atomic.naming(place):
+            shutil.copyfile(path, place)
     else:
         path.rename(place)
     atomic.sync(folder)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from onechange import atomic, family, json_file, study_file, untrusted
+from onechange import atomic, family, json_file, shapes, study_file, untrusted
 from onechange.plan import Means, Plan
 from onechange.study import Study
 
@@ -100,9 +100,9 @@ class StudyFolder:
 
     def corpus(self) -> dict[str, Any]:
         """The content of `corpus.json`."""
-        return json_file.read(
-            self.path / "corpus.json", "fingerprint", "prompts", "demonstration", "entropy_floor"
-        )
+        found = json_file.read(self.path / "corpus.json")
+        shapes.fit(found, shapes.Corpus, self.path / "corpus.json")
+        return found
 
     @contextmanager
     def locked(self) -> Iterator[None]:
