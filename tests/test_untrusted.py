@@ -2,7 +2,10 @@
 
 import json
 import os
+import pickle
+import resource
 import shutil
+import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onechange import laboratory
+from onechange import digest, laboratory, tokenizer_file, untrusted
 from onechange import report as pages
+from onechange.checkpoint import Checkpoints
+from onechange.tokenizer import bpe
 from small_studies import Outcome, files, onechange
 from test_checkpoint import sealed
 from test_laboratory import run, tale, text_file
@@ -191,3 +196,212 @@ def test_whatever_is_spoiled_anywhere_is_a_result_or_one_line(
 @pytest.mark.parametrize("seed", range(200, 204))
 def test_the_page_of_a_spoiled_study_is_a_page_or_one_line(study: Path, text: Path, seed: int):
     fuzz(study, text, seed, 20)
+
+
+# --- what someone might do on purpose -------------------------------------------------------------------------------
+
+
+def grown(action: Callable[[], Any]) -> int:
+    """Bytes by which the memory of this process was at most larger while ``action`` ran: Python's, and torch's too."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    action()
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("width", "1000000000", "its embedding has shape"),
+        ("width", "1000000000000000000", "its sizes make no model"),
+        ("layers", "1000000000", "layers = 1000000000, but the checkpoint's weights are"),
+        ("window", "1000000000", "position.table has shape"),
+        ("threads", "1000000000", "threads = 1000000000: must be at most 4096"),
+    ],
+)
+def test_sizes_that_no_memory_holds_are_refused_before_anything_is_allocated(
+    study: Path, key: str, value: str, told: str
+):
+    run = study / "arms/merged/seed-0"
+    recipe = (run / "recipe.toml").read_text()
+    lines = [f"{key} = {value}" if line.startswith(f"{key} = ") else line for line in recipe.splitlines()]
+    (run / "recipe.toml").write_text("\n".join(lines))
+    outcome: list[Outcome] = []
+    assert grown(lambda: outcome.append(onechange("sample", run, "--prompt", "The "))) < MEMORY
+    assert one_line(outcome[0]), outcome
+    assert told.removeprefix("its ") in outcome[0].err
+
+
+def tensor_file(path: Path, head: Any, data: bytes = b"", claimed: int | None = None) -> None:
+    """A safetensors file, its head as given."""
+    text = head if isinstance(head, bytes) else json.dumps(head).encode()
+    path.write_bytes(struct.pack("<Q", len(text) if claimed is None else claimed) + text + data)
+
+
+@pytest.mark.parametrize(
+    ("head", "claimed"),
+    [
+        ({}, 1 << 62),
+        ({}, (1 << 22) + 1),
+        (b"[" * 100_000, None),
+        ({"embedding": {"dtype": "F32", "shape": [1 << 40, 1 << 40], "data_offsets": [0, 4]}}, None),
+        ({"embedding": {"dtype": "F32", "shape": [1 << 30], "data_offsets": [0, 1 << 32]}}, None),
+        ({"embedding": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}, None),
+    ],
+)
+def test_a_head_that_promises_more_than_the_file_has_is_refused(study: Path, head: Any, claimed: int | None):
+    """Marked as it should be, so that only the head tells."""
+    run = study / "arms/merged/seed-0"
+    step = Checkpoints(run).step("best")
+    assert step is not None
+    path = run / f"checkpoints/step-{step:06d}/model.safetensors"
+    tensor_file(path, head, bytes(4), claimed)
+    state = json.loads((path.parent / "state.json").read_text())
+    state["files"][path.name] = digest.of_file(path)
+    (path.parent / "state.json").write_text(sealed(state))
+    pointer = json.loads((run / "checkpoints/best.json").read_text())
+    seal = json.loads((path.parent / "state.json").read_text())["sha256"]
+    (run / "checkpoints/best.json").write_text(sealed({**pointer, "checkpoint": seal}))
+    outcome: list[Outcome] = []
+    assert grown(lambda: outcome.append(onechange("sample", run, "--prompt", "The "))) < MEMORY
+    assert one_line(outcome[0]), outcome
+    assert "model.safetensors" in outcome[0].err or "recipe.toml: layers" in outcome[0].err
+
+
+def test_merges_that_double_and_double_are_refused(study: Path):
+    """Sixty merges, each of the longest token with itself: 2⁶⁰ characters."""
+    path = study / "arms/merged/seed-0/tokenizer.json"
+    content = json.loads(path.read_text())
+    letter = content["state"]["alphabet"][-1]
+    content["state"]["merges"] = [[letter * (1 << n), letter * (1 << n)] for n in range(12)]
+    path.write_text(json.dumps(content))
+    assert tokenizer_file.load(path).vocabulary_size == len(content["state"]["alphabet"]) + 12
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bpe, "MOST_CHARACTERS", 1 << 10)
+        with pytest.raises(ValueError, match="merge 9 makes the tokens longer than 1,024 characters in all"):
+            tokenizer_file.load(path)
+
+
+@pytest.mark.parametrize("depth", [2_000, 200_000])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "start.json",
+        "corpus.json",
+        "study.toml",
+        "arms/merged/arm.json",
+        "arms/merged/seed-0/recipe.toml",
+        "arms/merged/seed-0/tokenizer.json",
+        "arms/merged/seed-0/metrics.jsonl",
+        "arms/merged/seed-0/timing.jsonl",
+        "arms/merged/seed-0/measures.json",
+        "arms/merged/seed-0/environment.json",
+        "arms/merged/seed-0/checkpoints/best.json",
+        "arms/merged/seed-0/checkpoints/step-000006/state.json",
+    ],
+)
+def test_deep_nesting_is_one_line(study: Path, text: Path, name: str, depth: int):
+    deep = "[" * depth + "]" * depth
+    content = f"question = {deep}" if name.endswith(".toml") else f'{{"step": {deep}}}\n'
+    (study / name).write_text(content)
+    assert check(study, text) >= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("start.json", untrusted.SMALL),
+        ("study.toml", untrusted.SMALL),
+        ("corpus.json", untrusted.LARGE),
+        ("arms/merged/arm.json", untrusted.LARGE),
+        ("arms/merged/seed-0/recipe.toml", untrusted.SMALL),
+        ("arms/merged/seed-0/tokenizer.json", untrusted.LARGE),
+        ("arms/merged/seed-0/metrics.jsonl", untrusted.LARGE),
+        ("arms/merged/seed-0/measures.json", untrusted.LARGE),
+        ("arms/merged/seed-0/checkpoints/best.json", untrusted.SMALL),
+        ("arms/merged/seed-0/checkpoints/last.json", untrusted.SMALL),
+    ],
+)
+def test_a_file_too_long_is_not_read(study: Path, text: Path, name: str, most: int):
+    """With holes, so that it takes no room here either."""
+    os.truncate(study / name, most + 1)
+    found: list[int] = []
+    assert grown(lambda: found.append(check(study, text))) < MEMORY
+    assert found[0] >= 1
+
+
+@pytest.mark.parametrize("where", ["", "arms", "arms/merged/seed-0", "arms/merged/seed-0/checkpoints"])
+@pytest.mark.parametrize("target", ["file", "folder", "nothing", "itself"])
+def test_a_link_that_leads_out_is_not_followed(
+    study: Path, text: Path, tmp_path: Path, where: str, target: str
+):
+    outside = tmp_path / "outside"
+    if target == "file":
+        outside.write_text("secret")
+    elif target == "folder":
+        outside.mkdir()
+    for name in ("results.json.part", "step-000009", "recipe.toml.part"):
+        link = study / where / name
+        link.symlink_to(link if target == "itself" else outside)
+    for outcome in (
+        onechange("status", study),
+        onechange("report", study),
+        onechange("run", "--out", study, "--resume"),
+    ):
+        assert one_line(outcome), outcome
+        assert "is a link that leads out of" in outcome.err
+    run = study / "arms/merged/seed-0"
+    if where.startswith("arms/merged"):
+        assert "is a link that leads out of" in onechange("sample", run, "--prompt", "The ").err
+    assert outside.exists() == (target in ("file", "folder"))
+    assert target != "file" or outside.read_text() == "secret"
+    assert target != "folder" or list(outside.iterdir()) == []
+
+
+def test_a_link_within_and_a_link_to_the_folder_are_followed(study: Path, text: Path, tmp_path: Path):
+    (study / "arms/merged/seed-0/again.toml").symlink_to(study / "study.toml")
+    (tmp_path / "link").symlink_to(study)
+    assert check(tmp_path / "link", text) == 0
+
+
+def test_what_is_no_file_is_not_waited_for(study: Path):
+    path = study / "arms/merged/seed-0/tokenizer.json"
+    path.unlink()
+    os.mkfifo(path)
+    outcome = onechange("sample", path.parent, "--prompt", "The ")
+    assert one_line(outcome)
+    assert f"{path} is neither a file nor a folder" in outcome.err
+
+
+@pytest.mark.parametrize("name", ["../../../outside", "/outside", "..", "a/b", ""])
+def test_an_arm_s_name_is_no_path(study: Path, name: str):
+    path = study / "arms/merged/arm.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "name": name}))
+    outcome = onechange("report", study)
+    assert one_line(outcome)
+    assert f"{path} is damaged: it is of an arm called {name!r}" in outcome.err
+    table = (study / "study.toml").read_text().replace('name = "merged"', f"name = {json.dumps(name)}")
+    (study / "study.toml").write_text(table.replace('from = "merged"', f"from = {json.dumps(name)}"))
+    outcome = onechange("report", study)
+    assert one_line(outcome)
+    assert f"arm {name!r}: a name has 1 to 64 letters" in outcome.err
+
+
+def test_nothing_is_unpickled(study: Path, tmp_path: Path):
+    """A pickle that would write a file, in the place of every file of tensors."""
+
+    class Evil:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return Path.write_text, (tmp_path / "ran", "evil")
+
+    for path in study.rglob("*.safetensors"):
+        path.write_bytes(pickle.dumps(Evil()))
+    for which in ("best", "last"):
+        assert one_line(
+            onechange("sample", study / "arms/merged/seed-0", "--checkpoint", which, "--prompt", "The ")
+        )
+    run = study / "arms/merged/seed-0"
+    (run / "measures.json").unlink()
+    assert onechange("run", "--out", study, "--resume").status == 0
+    assert not (tmp_path / "ran").exists()
+    sources = [path.read_text() for path in Path(laboratory.__file__).parent.rglob("*.py")]
+    assert not any(word in source for source in sources for word in ("import pickle", "torch.load"))
