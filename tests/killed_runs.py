@@ -115,14 +115,20 @@ class Instants:
         Path.open, Path.write_text, checkpoint.save_file = opened, text_written, tensors_saved  # type: ignore
 
 
-def child(request: dict[str, Any], answer: int) -> None:
-    run = Path(request["run"])
-    instants = Instants(run, request["kill_at"])
-    for place, name in [(os, "fsync"), *((Path, name) for name in ("replace", "unlink", "rmdir", "mkdir"))]:
+def instrument(instants: Instants) -> None:
+    """Every operation on the disk, every evaluation and every update of this process is an instant from now on."""
+    operations = ("replace", "rename", "unlink", "rmdir", "mkdir")
+    for place, name in [(os, "fsync"), *((Path, name) for name in operations)]:
         instants.before(place, name)
     instants.amid_writes()
     instants.before(evaluate, "loss", after=True)
     instants.before(engine.Engine, "update", after=True)
+
+
+def child(request: dict[str, Any], answer: int) -> None:
+    run = Path(request["run"])
+    instants = Instants(run, request["kill_at"])
+    instrument(instants)
     seconds = request["seconds"]
     train(run, recipe(**request["recipe"]), seconds_between_checkpoints=seconds)
     os.write(answer, json.dumps(instants.passed).encode())

@@ -87,13 +87,17 @@ NURSERY = """
 import json, os, sys
 import onechange.verbs.running
 from onechange.cli import main
+exec(sys.argv[1], {})
 for line in sys.stdin:
     order = json.loads(line)
+    reading, writing = os.pipe()
     child = os.fork()
     if not child:
-        with open(order["out"], "w") as out, open(order["err"], "w") as err:
+        with open(order["out"], "w") as out:
             os.dup2(out.fileno(), 1)
-            os.dup2(err.fileno(), 2)
+        os.dup2(writing, 2)  # no file: it can be read where files have no room
+        os.close(reading)
+        os.close(writing)
         os.environ.update(order["environment"])
         sys.argv = ["onechange", *order["words"]]
         status = 0
@@ -109,6 +113,9 @@ for line in sys.stdin:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
+    os.close(writing)
+    with open(reading, "rb") as pipe, open(order["err"], "wb") as err:
+        err.write(pipe.read())
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
@@ -116,10 +123,11 @@ for line in sys.stdin:
 class Nursery:
     """A process that has everything imported already and forks once for every command: commands that may be killed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, prepared: str = "") -> None:
+        """``prepared``: Python that imports what a command would import late, once in every child."""
         self._folder = folder
         self._mother = subprocess.Popen(
-            [sys.executable, "-c", NURSERY],
+            [sys.executable, "-c", NURSERY, prepared],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -27,6 +27,7 @@ from onechange.dataset import dataset, learn
 from onechange.engine import Engine, NotFinite
 from onechange.following import follow
 from onechange.processes import Group, Lost
+from onechange.stopping import Request, Stopped
 
 
 def witnessed(seen: dict[str, Any], group: Group, end: dict[str, Any]) -> Callable[[], bool]:
@@ -53,6 +54,17 @@ def witnessed(seen: dict[str, Any], group: Group, end: dict[str, Any]) -> Callab
     return lambda: bool(asked)
 
 
+class Asked(Request):
+    """Asked to stop as soon as ``wanted`` says so, without a signal."""
+
+    def __init__(self, wanted: Callable[[], bool]) -> None:
+        self._wanted = wanted
+
+    @property
+    def signal(self) -> int | None:
+        return signal.SIGTERM if self._wanted() else None
+
+
 def one(rank: int, request: dict[str, Any], store: Store, report: Path) -> None:
     size = request["processes"]
     chosen = recipe(**request["recipe"])
@@ -64,13 +76,13 @@ def one(rank: int, request: dict[str, Any], store: Store, report: Path) -> None:
             if rank:
                 follow(group, wanted, lambda recipe: text)
             else:
-                train(Path(request["run"]), chosen, group=group, wanted=wanted)
+                train(Path(request["run"]), chosen, group=group, stop=Asked(wanted))
                 group.order(None)
             group.part_in_peace()
         except Lost as error:
             seen["how"] = f"lost: {error}"
-        except (KeyboardInterrupt, NotFinite) as error:
-            seen["how"] = str(error) or "stopped"
+        except (Stopped, NotFinite) as error:
+            seen["how"] = str(error)
             group.order(None)
         except BaseException:
             seen["how"] = traceback.format_exc()

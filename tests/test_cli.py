@@ -542,7 +542,10 @@ def test_weights_of_another_model_are_one_line(copy: Path) -> None:
         copy / f"arms/{arm}/seed-0/checkpoints/step-000006/model.safetensors" for arm in ("plain", "turned")
     )
     shutil.copy(other, mine)
-    refused(onechange("measure", mine.parents[2]), "model.safetensors", "position")
+    refused(onechange("measure", mine.parents[2]), "model.safetensors is damaged")
+    shutil.rmtree(mine.parents[1])
+    shutil.copytree(other.parents[1], mine.parents[1])
+    refused(onechange("measure", mine.parents[2]), "model.safetensors", "not this recipe's", "position")
 
 
 @pytest.mark.parametrize("content", [b"", b"null", b"\xff", b'{"a": 1}'])
@@ -557,17 +560,24 @@ def test_a_broken_file_of_a_study_is_one_line_that_names_it(copy: Path, name: st
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"null", b"[1]", b"\xff"])
-def test_resuming_with_a_broken_pointer_or_history_is_one_line(copy: Path, content: bytes) -> None:
+@pytest.mark.parametrize(
+    ("name", "from_where"), [("checkpoints/last.json", "from step 6"), ("metrics.jsonl", "from the start")]
+)
+def test_resuming_with_a_broken_pointer_or_history_goes_on_and_says_so(
+    copy: Path, finished: Path, name: str, from_where: str, content: bytes
+) -> None:
     run = copy / "arms/turned/seed-0"
     (run / "measures.json").unlink()
-    kept = (run / "checkpoints/last.json").read_bytes()
-    (run / "checkpoints/last.json").write_bytes(content)
-    assert "last.json" in onechange("run", "--out", copy, "--resume").err.splitlines()[-1]
-    (run / "checkpoints/last.json").write_bytes(kept)
-    (run / "metrics.jsonl").write_bytes(content + b"\n")
+    (run / name).write_bytes(content + b"\n")
     outcome = onechange("run", "--out", copy, "--resume")
-    assert outcome.status == 2
-    assert "metrics.jsonl" in outcome.err.splitlines()[-1]
+    assert outcome.status == 0, outcome.err
+    (told,) = [line for line in outcome.err.splitlines() if "damaged" in line]
+    assert f"{run / name} is damaged: " in told
+    assert told.endswith(f"going on {from_where}")
+    assert (run / "checkpoints/damaged" / Path(name).name).read_bytes() == content + b"\n"
+    whole = finished / "arms/turned/seed-0"
+    for file in ("metrics.jsonl", "measures.json", "checkpoints/last.json", "samples/last.jsonl"):
+        assert (run / file).read_bytes() == (whole / file).read_bytes()
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", "a", "\ufeff"])

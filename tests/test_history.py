@@ -1,5 +1,6 @@
 """The history on disk: whole rows only, cut where a run goes on from."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,18 @@ def history(tmp_path: Path) -> History:
 def test_rows_come_back_one_a_line(history: History):
     assert history.rows() == ROWS
     assert history.path.read_text().count("\n") == len(ROWS)
+
+
+def test_a_row_is_on_the_disk_before_anything_else_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """What is written before the disk is asked to keep it, no crash loses."""
+    path = tmp_path / "metrics.jsonl"
+    kept: list[str] = []
+    monkeypatch.setattr("os.fsync", lambda file: kept.append(path.read_text()))
+    history = History(path)
+    for row in ROWS[:2]:
+        history.append(row)
+    first, second = (json.dumps(row) + "\n" for row in ROWS[:2])
+    assert kept == [first, first + second]
 
 
 def test_no_file_is_no_rows(tmp_path: Path):

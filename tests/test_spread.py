@@ -148,7 +148,9 @@ def test_a_run_saved_on_two_processes_goes_on_with_another_number(
 ):
     stop = {"rank": 1, "step": 20, "how": "asked"}
     seen = spread.run(tmp_path, 2, LONG_ENOUGH, end=stop)
-    assert [one["how"] for one in seen] == ["stopped", "finished"], "the second one was asked, both stopped"
+    assert [one["how"] for one in seen] == ["stopped; step 20 of 50 is saved", "finished"], (
+        "the second one was asked, both stopped"
+    )
     assert [len(one["losses"]) for one in seen] == [20, 20]
     assert pointers(tmp_path)["last"] == 20
     rest = finished(spread.run(tmp_path, processes, LONG_ENOUGH))
@@ -166,7 +168,7 @@ def test_a_run_resumed_on_as_many_processes_ends_bit_for_bit_the_same(
     changed = {"width": 64, "dropout": 0.1}
     finished(spread.run(tmp_path / "whole", processes, changed))
     stop = {"rank": 0, "step": 6, "how": "asked"}
-    assert spread.run(tmp_path / "run", processes, changed, end=stop)[0]["how"] == "stopped"
+    assert spread.run(tmp_path / "run", processes, changed, end=stop)[0]["how"].startswith("stopped; step")
     finished(spread.run(tmp_path / "run", processes, changed))
     assert files(tmp_path / "run") == files(tmp_path / "whole")
 

@@ -1,7 +1,8 @@
 """Files and folders that are there whole or not at all, whatever happens while they are written."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -12,17 +13,26 @@ def write(path: Path, content: bytes | str) -> None:
     """
     unfinished = path.with_name(f"{path.name}.part")
     try:
-        with unfinished.open("wb") as file:
+        with naming(path), unfinished.open("wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(path)
-    except BaseException as error:
+    except BaseException:
         unfinished.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno:  # a full disk does not say whose write it refuses
-            error.filename = error.filename or str(path)
         raise
     sync(path.parent)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """An `OSError` from within names ``path``: a full disk does not say whose write it refuses."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno:
+            error.filename = error.filename or str(path)
+        raise
 
 
 def folder(path: Path, fill: Callable[[Path], None]) -> None:

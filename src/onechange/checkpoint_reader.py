@@ -5,11 +5,15 @@ from pathlib import Path
 
 import torch
 
-from onechange import tokenizer_file
+from onechange import tokenizer_file, untrusted
 from onechange.checkpoint import Checkpoints, Which
+from onechange.digest import Damaged
 from onechange.model import Model
 from onechange.recipe import Recipe
 from onechange.tokenizer import Tokenizer
+
+MOST_THREADS = 4096
+"""More than any machine has: a process that asks for too many ends without a word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,15 +28,45 @@ class Trained:
 
 def read(run: Path, which: Which) -> Trained:
     """The run in ``run`` at a checkpoint; a `LookupError` or `ValueError` says what is missing or broken."""
+    try:
+        return _read(run, which)
+    except Damaged as error:
+        finished = f"delete {run / 'measures.json'} and " if (run / "measures.json").is_file() else ""
+        raise ValueError(
+            f"{error}; {finished}`onechange run --resume` sets it aside and makes it again"
+        ) from None
+
+
+def _read(run: Path, which: Which) -> Trained:
     if not (run / "recipe.toml").is_file():
         raise LookupError(f"{run} is no run: it has no recipe.toml (a run is OUT/arms/ARM/seed-N)")
+    untrusted.stay_inside(run)
     recipe = Recipe.read(run / "recipe.toml")
+    if recipe.threads > MOST_THREADS:
+        raise ValueError(f"{run / 'recipe.toml'}: threads = {recipe.threads}: must be at most {MOST_THREADS}")
     tokenizer = tokenizer_file.load(run / "tokenizer.json")
     checkpoints = Checkpoints(run)
     step = checkpoints.step(which)
     if step is None:
         raise LookupError(f"{run} has no checkpoint yet: it was stopped before its first evaluation")
+    _check_sizes(run, recipe, tokenizer.vocabulary_size, checkpoints, step)
     torch.set_num_threads(recipe.threads)
     model = Model(recipe.sizes(tokenizer.vocabulary_size), recipe.parts).eval()
     checkpoints.load_weights(step, model)
     return Trained(recipe, tokenizer, model, step)
+
+
+def _check_sizes(run: Path, recipe: Recipe, vocabulary: int, checkpoints: Checkpoints, step: int) -> None:
+    """A `ValueError` unless the recipe's model is the checkpoint's; found out without memory for either."""
+    found = checkpoints.weights(step)
+    if recipe.layers > found:  # before as many are made
+        raise ValueError(
+            f"{run / 'recipe.toml'}: layers = {recipe.layers}, but the checkpoint's weights are {found} tensors in all"
+        )
+    try:
+        with torch.device("meta"):  # shapes only: nothing is allocated
+            model = Model(recipe.sizes(vocabulary), recipe.parts)
+    except (RuntimeError, OverflowError, TypeError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"{run / 'recipe.toml'}: its sizes make no model: {reason}") from None
+    checkpoints.fits(step, model)

@@ -1,11 +1,15 @@
 """The command line: verbs only. What a verb does stands in `onechange.verbs`, imported when it is used."""
 
 import os
+import shlex
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from onechange.stopping import Stopped
 
 app = typer.Typer(
     name="onechange",
@@ -48,6 +52,9 @@ def run(
         int | None, typer.Option(help="Spread every run over this many processes. Default: 1.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the study in the folder.")] = False,
+    on_nonfinite: Annotated[
+        str, typer.Option(help="A loss or gradient that is not finite: stop, or skip that update.")
+    ] = "stop",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run, and how long it would take.")
     ] = False,
@@ -58,7 +65,7 @@ def run(
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     from onechange.verbs import running
 
-    request = running.Request(study, scale, data, out, seeds, arm or [], resume, processes)
+    request = running.Request(study, scale, data, out, seeds, arm or [], resume, on_nonfinite, processes)
     if dry_run:
         running.dry_run(request, as_json)
     else:
@@ -125,6 +132,16 @@ def report(
 
 
 @app.command()
+def status(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")], as_json: AsJson = False
+) -> None:
+    """Where every run of a study stands: finished, running, stopped, failed or not started."""
+    from onechange.verbs import standing
+
+    standing.show(folder, as_json)
+
+
+@app.command()
 def doctor(as_json: AsJson = False) -> None:
     """What this machine can do, and what a run will use."""
     from onechange.verbs import diagnosing
@@ -166,9 +183,13 @@ def main() -> None:
     """Run the command line. A person's mistake is one line on standard error and exit status 2."""
     try:
         status = app(standalone_mode=False) or 0
+        if status == 130:  # how typer tells of Ctrl-C
+            _stopped("stopped", signal.SIGINT)
         sys.stdout.flush()
     except typer.Abort:
-        status = 130
+        status = _stopped("stopped", signal.SIGINT)
+    except Stopped as error:
+        status = _stopped(str(error), error.signal)
     except UsageError as error:
         status = _misused(error)
     except BrokenPipeError:
@@ -179,10 +200,18 @@ def main() -> None:
             raise
         print(f"onechange: {_sentence(error)}", file=sys.stderr)
         status = 2
-    if status == 130:
-        go_on = "; the same command with --resume goes on from here" if sys.argv[1:2] == ["run"] else ""
-        print(f"\nonechange: stopped{go_on}", file=sys.stderr)
     sys.exit(status)
+
+
+def _stopped(what: str, number: int) -> int:
+    """Say what was stopped and how to go on; returns the exit status that a shell gives to the signal."""
+    words = sys.argv[1:]
+    go_on = ""
+    if words[:1] == ["run"] and "--dry-run" not in words:
+        resume = [] if "--resume" in words else ["--resume"]
+        go_on = f"; to go on: {shlex.join(['onechange', *words, *resume])}"
+    print(f"\nonechange: {what}{go_on}", file=sys.stderr)
+    return 128 + number
 
 
 def _misused(error: Any) -> int:

@@ -1,15 +1,18 @@
 """A recipe's model made to run: first weights, device, precision, compilation, and one update."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from typing import NoReturn
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from onechange import device, state
+from onechange.allocator import keep_freed_memory
 from onechange.family import build
+from onechange.finiteness import NotFinite, first_culprit
 from onechange.first_weights import fill
 from onechange.model import Model, surprise
 from onechange.optimizer import Optimizer
@@ -17,10 +20,6 @@ from onechange.processes import ALONE, Group
 from onechange.recipe import Recipe
 from onechange.schedule import Schedule
 from onechange.seed import integer
-
-
-class NotFinite(ArithmeticError):
-    """A loss or a gradient that is not a number any more; the message names the step."""
 
 
 class Surprise(nn.Module):
@@ -59,6 +58,8 @@ class Engine:
         torch.set_num_threads(recipe.threads)
         self.recipe, self.group, self._wanted = recipe, group, wanted
         self.device = device.place(recipe.device, group.local_rank)
+        if self.device.type == "cpu":
+            keep_freed_memory()
         self.model = Model(recipe.sizes(vocabulary), recipe.parts)
         self.model.recompute = recipe.activations == "recompute"
         fill(self.model, recipe.seed, recipe.layers)
@@ -80,16 +81,18 @@ class Engine:
         part = self.group.part(self.recipe.batch)
         return min(self.recipe.micro_batch or self.recipe.batch, part.stop - part.start)
 
-    def start(self, step: int) -> int:
-        """Give every process the first one's weights, optimizer state and ``step``, which is returned."""
+    def start(self, begun: Mapping[str, int]) -> dict[str, int]:
+        """Give every process the first one's weights, optimizer state and counts, which are returned."""
+        begun = dict(begun)
         if self.group.size > 1:
-            step = int(self.group.spread({"step": torch.tensor(step)})["step"])
+            counts = {name: torch.tensor(count) for name, count in begun.items()}
+            begun = {name: int(count) for name, count in self.group.spread(counts).items()}
             state.put_weights(self.model, self.group.spread(state.weights(self.model)))
             remembered = self.group.spread(state.optimizer_state(self.model, self.optimizer))
             state.put_optimizer_state(self.model, self.optimizer, remembered)
             self._learning = self.group.averaged(self._surprise)
             self._rehearse()
-        return step
+        return begun
 
     def nats(
         self, tokens: Int[Tensor, "batch time"], targets: Int[Tensor, "batch time"], *, learn: bool = False
@@ -113,8 +116,8 @@ class Engine:
     ) -> float:
         """Learn from one batch, the whole one on every process; returns its mean nats per token, as it was before.
 
-        Raises `NotFinite`, on every process and with the weights untouched, if the loss or the gradient is not finite,
-        and `onechange.processes.Lost` if another process is gone.
+        Raises `NotFinite`, which names the first culprit, on every process and with weights and optimizer untouched, if
+        the loss or the gradient is not finite, and `onechange.processes.Lost` if another process is gone.
         """
         for group in self.optimizer.param_groups:
             group["lr"] = self.peak_rate * self.schedule.share(step, self.recipe.steps)
@@ -123,14 +126,17 @@ class Engine:
         self.stopping = asked > 0
         try:
             if not math.isfinite(value):
-                raise NotFinite(f"the training loss at step {step} is {value}")
+                self._refuse(f"the training loss at step {step} is {value}")
             norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip))
             if not math.isfinite(norm):
-                raise NotFinite(f"the gradient at step {step} has norm {norm}")
+                self._refuse(f"the gradient at step {step} has norm {norm}")
             self.optimizer.step()
         finally:
             self.optimizer.zero_grad(set_to_none=True)
         return value
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise NotFinite(f"{what}; {first_culprit(self.model)}")
 
     def is_finite(self) -> bool:
         """Whether every weight is a number, as those of a checkpoint must be."""

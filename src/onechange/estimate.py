@@ -7,7 +7,8 @@ import torch
 
 from onechange import processor
 from onechange.dataset import Dataset
-from onechange.engine import Engine, NotFinite
+from onechange.engine import Engine
+from onechange.finiteness import NotFinite
 from onechange.plan import Plan
 from onechange.recipe import Recipe
 from onechange.windows import Windows

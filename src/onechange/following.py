@@ -8,8 +8,10 @@ from collections.abc import Callable
 import msgspec
 import torch
 
+from onechange import stopping
 from onechange.dataset import Dataset
-from onechange.engine import Engine, NotFinite
+from onechange.engine import Engine
+from onechange.finiteness import LeftOut, NotFinite, OnNonfinite
 from onechange.processes import Group
 from onechange.recipe import Recipe
 from onechange.texts import Texts
@@ -29,21 +31,30 @@ def follow(
     """
     text_of = text_of or Texts().of
     while (order := group.next_order()) is not None:
-        recipe = msgspec.convert(order, Recipe)
+        recipe = msgspec.convert(order["recipe"], Recipe)
         data = text_of(recipe)
         group.ready()
-        _along(recipe, data, group, wanted)
+        with stopping.deferred() as stop:
+            asked = lambda stop=stop: wanted() or stop.signal is not None  # noqa: E731  # one line, used once
+            _along(recipe, data, group, asked, order["on_nonfinite"])
     group.ready()
 
 
-def _along(recipe: Recipe, data: Dataset, group: Group, wanted: Callable[[], bool]) -> None:
+def _along(
+    recipe: Recipe, data: Dataset, group: Group, wanted: Callable[[], bool], on_nonfinite: OnNonfinite
+) -> None:
     engine = Engine(recipe, data.tokenizer.vocabulary_size, group, wanted)
     windows = Windows(data.training, recipe.seed, recipe.batch, recipe.window)
-    begun = engine.start(0)
+    begun = engine.start({})
+    left_out = LeftOut(on_nonfinite, begun)
     try:
-        for step in range(begun + 1, recipe.steps + 1):
+        for step in range(begun["step"] + 1, recipe.steps + 1):
             tokens, targets, _ = windows.batch(step)
-            engine.update(step, torch.from_numpy(tokens), torch.from_numpy(targets))
+            try:
+                engine.update(step, torch.from_numpy(tokens), torch.from_numpy(targets))
+                left_out.made()
+            except NotFinite as error:
+                left_out.leave_out(error, engine.model)
             if evaluation_is_due(recipe, step):
                 losses(engine, data, step)
             if engine.stopping:

@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from onechange import atomic, prompts, record, report
+from onechange import atomic, prompts, record, report, run_lock
 from onechange.checkpoint import Checkpoints
-from onechange.engine import NotFinite
+from onechange.finiteness import NotFinite, OnNonfinite
 from onechange.plan import Plan
 from onechange.processes import ALONE, Group, Lost
 from onechange.run import execute, finished
@@ -21,8 +21,15 @@ Say = Callable[[str], None]
 """Told once of what a person should know."""
 
 
-def run(plan: Plan, folder: StudyFolder, watch: Watch, say: Say, group: Group = ALONE) -> dict[str, Any]:
-    """Run what of ``plan`` is not finished yet and return the results.
+def run(
+    plan: Plan,
+    folder: StudyFolder,
+    watch: Watch,
+    say: Say,
+    group: Group = ALONE,
+    on_nonfinite: OnNonfinite = "stop",
+) -> dict[str, Any]:
+    """Run what of ``plan`` is not finished yet and return the results; ``on_nonfinite`` as in `onechange.training`.
 
     The folder must be begun and locked. A run whose loss stops being finite is marked as failed and the study goes
     on; a finished run is not touched.
@@ -51,8 +58,8 @@ def run(plan: Plan, folder: StudyFolder, watch: Watch, say: Say, group: Group = 
         atomic.write(folder.path / "arms" / arm / "arm.json", _pretty(content))
     for seed in plan.seeds:
         for arm in plan.arms:
-            _one(plan, folder, arm, seed, kept, watch, say, group)
-            record.write(folder)
+            _one(plan, folder, arm, seed, kept, watch, say, group, on_nonfinite)
+            record.refresh(folder)
     results = record.write(folder)
     report.write(folder.path)
     return results
@@ -83,14 +90,24 @@ def _one(
     watch: Watch,
     say: Say,
     group: Group,
+    on_nonfinite: OnNonfinite,
 ) -> None:
     path, recipe = folder.run(arm, seed), plan.recipe(arm, seed)
     if finished(path, recipe):
         return
     try:
-        execute(
-            recipe, plan.dataset(arm), plan.study.sampling, kept, path, lambda m: watch(arm, seed, m), group
-        )
+        with run_lock.locked(path):
+            execute(
+                recipe,
+                plan.dataset(arm),
+                plan.study.sampling,
+                kept,
+                path,
+                lambda moment: watch(arm, seed, moment),
+                lambda note: say(f"{arm}, seed {seed}: {note}"),
+                group,
+                on_nonfinite,
+            )
     except Lost as error:
         step = Checkpoints(path).step("last") or 0
         raise Lost(

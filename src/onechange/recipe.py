@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import msgspec
 import tomli_w
 
-from onechange import family
+from onechange import family, untrusted
 from onechange.sizes import Sizes
 
 Precision = Literal["bf16", "float32"]
@@ -77,14 +77,19 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         return {name: getattr(self, name) for name in family.MODEL_FAMILIES}
 
     @property
+    def versions(self) -> dict[str, int]:
+        """The version of the member of every family that makes numbers."""
+        return {
+            name: family.version(name, getattr(self, name)["name"])
+            for name in ("tokenizer", *family.MODEL_FAMILIES, *family.TRAINING_FAMILIES)
+        }
+
+    @property
     def identity(self) -> str:
         """SHA-256 of the canonical JSON of all that determines the numbers: no name of an arm, no path."""
         content = msgspec.to_builtins(self)
         content["corpus"] = None  # the fingerprint stands for it
-        content["versions"] = {
-            name: family.version(name, getattr(self, name)["name"])
-            for name in ("tokenizer", *family.MODEL_FAMILIES, *family.TRAINING_FAMILIES)
-        }
+        content["versions"] = self.versions
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -96,7 +101,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     def read(cls, path: Path) -> "Recipe":
         """The recipe that `to_toml` wrote to ``path``; a `ValueError` names the file and what is wrong."""
         try:
-            content = msgspec.toml.decode(path.read_bytes())
+            content = msgspec.toml.decode(untrusted.read(path, untrusted.SMALL))
             for name in family.FAMILIES:
                 if name not in content:
                     raise ValueError(f"the table [{name}] is missing")
@@ -104,6 +109,8 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
                     raise ValueError(f"{name} = {content[name]!r}: must be a table")
                 content[name] = family.resolve(name, content[name])
             return msgspec.convert(content, cls)
+        except RecursionError:
+            raise ValueError(f"{path} is not a recipe that can be read: it is nested too deeply") from None
         except (msgspec.MsgspecError, ValueError, LookupError) as error:
             raise ValueError(f"{path} is not a recipe that can be read: {error}") from None
 

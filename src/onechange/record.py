@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from onechange import atomic, json_file
+from onechange import atomic, json_file, shapes
 from onechange.compare import Scores, difference, interval_over_stories
 from onechange.history import History
 from onechange.study_folder import StudyFolder
 
 FORMAT = 1
-_ARM = ("name", "from", "change", "settings", "demonstration")
 
 
 def write(folder: StudyFolder) -> dict[str, Any]:
@@ -25,10 +25,16 @@ def write(folder: StudyFolder) -> dict[str, Any]:
     return results
 
 
+def refresh(folder: StudyFolder) -> None:
+    """`write` between two runs: what is damaged in a run that is still to be gone on with is no reason to stop."""
+    with suppress(ValueError):
+        write(folder)
+
+
 def collect(folder: StudyFolder) -> dict[str, Any]:
     """The document; arms and runs that are missing or unfinished are in it, marked as such."""
     start, study, corpus = folder.start(), folder.study(), folder.corpus()
-    facts = {name: _json(folder.path / "arms" / name / "arm.json", *_ARM) for name in study.arm_names}
+    facts = {name: _facts(folder, name) for name in study.arm_names}
     arms = [_arm(folder, fact) for fact in facts.values() if fact]
     by_name = {arm["name"]: arm for arm in arms}
     for arm in arms:
@@ -65,6 +71,14 @@ def collect(folder: StudyFolder) -> dict[str, Any]:
     }
 
 
+def _facts(folder: StudyFolder, name: str) -> dict[str, Any] | None:
+    path = folder.path / "arms" / name / "arm.json"
+    found = _json(path, shapes.Arm)
+    if found and found["name"] != name:
+        raise ValueError(f"{path} is damaged: it is of an arm called {found['name']!r}")
+    return found
+
+
 def _arm(folder: StudyFolder, facts: Mapping[str, Any]) -> dict[str, Any]:
     known = {key: value for key, value in facts.items() if key != "demonstration"}
     return {**known, "runs": [_run(folder, facts["name"], seed) for seed in folder.seeds(facts["name"])]}
@@ -72,12 +86,12 @@ def _arm(folder: StudyFolder, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def _run(folder: StudyFolder, arm: str, seed: int) -> dict[str, Any]:
     path = folder.run(arm, seed)
-    seconds = {row["step"]: row for row in History(path / "timing.jsonl").rows()}
+    seconds = {row["step"]: row for row in _rows(path / "timing.jsonl", shapes.Times)}
     history = [
         {**row, "seconds": seconds.get(row["step"], {}).get("seconds")}
-        for row in History(path / "metrics.jsonl").rows()
+        for row in _rows(path / "metrics.jsonl", shapes.Row)
     ]
-    measures, failure = _json(path / "measures.json", "best", "last"), _json(path / "failure.json", "error")
+    measures, failure = _measures(path), _json(path / "failure.json", shapes.Failure)
     last = max(seconds, default=0)
     return {
         "seed": seed,
@@ -86,9 +100,10 @@ def _run(folder: StudyFolder, arm: str, seed: int) -> dict[str, Any]:
         "steps": last,
         "seconds": seconds[last]["seconds"] if last else 0.0,
         "seconds_per_step": seconds[last]["seconds"] / last if last else None,
+        "steps_left_out": seconds[last].get("left_out", 0) if last else 0,
         "peak_memory_bytes": max((row["peak_memory_bytes"] for row in seconds.values()), default=None),
-        "best": _figures(measures["best"]) if measures else None,
-        "last": _figures(measures["last"]) if measures else None,
+        "best": _figures(measures["best"], path) if measures else None,
+        "last": _figures(measures["last"], path) if measures else None,
         "history": history,
     }
 
@@ -101,8 +116,12 @@ def _status(path: Path, failure: Any, measures: Any) -> str:
     return "running" if (path / "recipe.toml").is_file() else "missing"
 
 
-def _figures(measured: Mapping[str, Any]) -> dict[str, Any]:
-    scores = _scores(measured)
+def _measures(run: Path) -> dict[str, Any] | None:
+    return _json(run / "measures.json", shapes.Measures)
+
+
+def _figures(measured: Mapping[str, Any], run: Path) -> dict[str, Any]:
+    scores = _scores(measured, run)
     _, low, high = interval_over_stories(scores.nats, scores.characters)
     return {**{key: value for key, value in measured.items() if key != "stories"}, "low": low, "high": high}
 
@@ -119,25 +138,39 @@ def _versus(
     if not seeds:
         return None
     ours, theirs = (
-        [_scores(json_file.read(folder.run(name, seed) / "measures.json")[which]) for seed in seeds]
+        [_scores((_measures(folder.run(name, seed)) or {})[which], folder.run(name, seed)) for seed in seeds]
         for name in (arm["name"], parent["name"])
     )
     return asdict(difference(ours, theirs))
 
 
-def _scores(measured: Mapping[str, Any]) -> Scores:
+def _scores(measured: Mapping[str, Any], run: Path) -> Scores:
     stories = measured["stories"]
-    return Scores(np.array(stories["nats"]), np.array(stories["characters"]))
+    try:
+        return Scores(np.array(stories["nats"], dtype=np.float64), np.array(stories["characters"]))
+    except ValueError as error:
+        raise ValueError(f"{run / 'measures.json'} is damaged: {error}") from None
 
 
 def _first_environment(folder: StudyFolder, arms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for arm in arms:
         for run in arm["runs"]:
-            found = _json(folder.run(arm["name"], run["seed"]) / "environment.json", "machine", "versions")
+            found = _json(folder.run(arm["name"], run["seed"]) / "environment.json", shapes.Environment)
             if found:
                 return found
     return {}
 
 
-def _json(path: Path, *needed: str) -> dict[str, Any] | None:
-    return json_file.read(path, *needed) if path.is_file() else None
+def _json(path: Path, kind: Any) -> dict[str, Any] | None:
+    """The object in a file, if there is one, once it was found to be of the ``kind``."""
+    if not path.is_file():
+        return None
+    found = json_file.read(path)
+    shapes.fit(found, kind, path)
+    return found
+
+
+def _rows(path: Path, kind: Any) -> list[dict[str, Any]]:
+    rows = History(path).rows()
+    shapes.fit(rows, list[kind], path)
+    return rows

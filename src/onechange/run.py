@@ -1,20 +1,31 @@
 """One run from recipe to record: train, then measure and sample the best and the last checkpoint from the disk."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
-from onechange import atomic, checkpoint_reader, processor, tokenizer_file
+from onechange import (
+    atomic,
+    checkpoint_reader,
+    differences,
+    heartbeat,
+    json_file,
+    processor,
+    stopping,
+    tokenizer_file,
+)
 from onechange.checkpoint import Which
 from onechange.checkpoint_reader import Trained
 from onechange.dataset import Dataset
+from onechange.finiteness import OnNonfinite
 from onechange.generate import generate
 from onechange.history import History
 from onechange.measure import measure
 from onechange.processes import ALONE, Group
 from onechange.recipe import Recipe
+from onechange.stopping import Stopped
 from onechange.study import Sampling
 from onechange.training import Watch, train
 
@@ -27,13 +38,19 @@ def finished(run: Path, recipe: Recipe) -> bool:
     path = run / "recipe.toml"
     if not path.is_file():
         return False
-    held = Recipe.read(path)
-    if held.identity != recipe.identity:
-        raise ValueError(
-            f"{run} holds a run of another recipe ({held.identity[:12]}, now {recipe.identity[:12]}): "
-            "text, settings or a component's version changed since; choose another --out"
-        )
+    changed = differences.of_recipes(Recipe.read(path), recipe) or _versions_changed(run, recipe)
+    if changed:
+        raise ValueError(f"{run} holds a run of another recipe: {changed}; choose another --out")
     return (run / "measures.json").is_file()
+
+
+def _versions_changed(run: Path, recipe: Recipe) -> str:
+    """Components whose numbers have changed since the run began: its recipe reads the same."""
+    path = run / "environment.json"
+    if not path.is_file():
+        return ""
+    held = json_file.read(path).get("components")
+    return differences.of_versions(held, recipe.versions) if isinstance(held, dict) else ""
 
 
 def execute(
@@ -43,15 +60,24 @@ def execute(
     prompts: Sequence[str],
     run: Path,
     watch: Watch,
+    say: Callable[[str], None] = lambda note: None,
     group: Group = ALONE,
+    on_nonfinite: OnNonfinite = "stop",
 ) -> None:
-    """Make or go on with the run in the folder ``run``. `measures.json` is written last: with it the run is done."""
+    """Make or go on with the run in the folder ``run``. `measures.json` is written last: with it the run is done.
+
+    ``say`` is told of damage; ``on_nonfinite`` is as in `onechange.training.train`. Ctrl-C and SIGTERM while it trains
+    end in `Stopped`, after the step has been saved.
+    """
     run.mkdir(parents=True, exist_ok=True)
     (run / "failure.json").unlink(missing_ok=True)
     atomic.write(run / "recipe.toml", recipe.to_toml())
     atomic.write(run / "environment.json", _pretty(environment(recipe, group.size)))
     tokenizer_file.save(data.tokenizer, recipe.tokenizer, run / "tokenizer.json")
-    train(recipe, data, run, watch, group=group)
+    with stopping.deferred() as stop, heartbeat.beating(run, watch) as beat:
+        train(recipe, data, run, beat, say=say, stop=stop, group=group, on_nonfinite=on_nonfinite)
+    if stop.signal is not None:
+        raise Stopped(stop.signal, recipe.steps, recipe.steps)
     (run / "samples").mkdir(exist_ok=True)
     measures = {}
     done: dict[
@@ -78,6 +104,7 @@ def environment(recipe: Recipe, processes: int = 1) -> dict[str, Any]:
         "compile": recipe.compile,
         "why_not_compile": processor.why_not_compile(),
         "identity": recipe.identity,
+        "components": recipe.versions,
     }
 
 

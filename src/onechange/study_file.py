@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from onechange import untrusted
 from onechange.study import Arm, Sampling, Study
 
 
@@ -42,7 +43,7 @@ def read(path: Path) -> Study:
     A `ValueError` names the file, the key, its value and what is allowed.
     """
     try:
-        return parse(path.read_bytes())
+        return parse(untrusted.read(path, untrusted.SMALL))
     except (ValueError, LookupError) as error:
         raise ValueError(f"{path}: {error.args[0]}") from None
 
@@ -63,6 +64,8 @@ def parse(content: bytes) -> Study:
         return msgspec.convert(table, Study)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from None
+    except RecursionError:
+        raise ValueError("not TOML that can be read: it is nested too deeply") from None
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8: bad byte at offset {error.start}") from None
     except tomllib.TOMLDecodeError as error:

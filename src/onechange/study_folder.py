@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from onechange import atomic, family, json_file, study_file
+from onechange import atomic, family, json_file, shapes, study_file, untrusted
 from onechange.plan import Means, Plan
 from onechange.recipe import Device
 from onechange.study import Study
@@ -80,11 +80,14 @@ class StudyFolder:
         path = self.path / "start.json"
         if not path.is_file():
             raise LookupError(f"{self.path} holds no study: no {path.name} in it")
+        untrusted.stay_inside(self.path)
         try:
-            start = msgspec.json.decode(path.read_bytes(), type=Start)
+            start = msgspec.json.decode(untrusted.read(path, untrusted.SMALL), type=Start)
             if start.format != FORMAT:
                 raise ValueError(f"its format is {start.format}, this onechange reads format {FORMAT}")
             return msgspec.structs.replace(start, source=family.resolve("corpus", start.source))
+        except RecursionError:
+            raise ValueError(f"{path} cannot be read: it is nested too deeply") from None
         except (msgspec.MsgspecError, ValueError, LookupError) as error:
             raise ValueError(f"{path} cannot be read: {error.args[0]}") from None
 
@@ -100,14 +103,15 @@ class StudyFolder:
 
     def corpus(self) -> dict[str, Any]:
         """The content of `corpus.json`."""
-        return json_file.read(
-            self.path / "corpus.json", "fingerprint", "prompts", "demonstration", "entropy_floor"
-        )
+        found = json_file.read(self.path / "corpus.json")
+        shapes.fit(found, shapes.Corpus, self.path / "corpus.json")
+        return found
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the study; a `BlockingIOError` says that another process does. The lock ends with its process."""
         self.path.mkdir(parents=True, exist_ok=True)
+        untrusted.stay_inside(self.path)
         with (self.path / ".lock").open("w") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from onechange import atomic, family
+from onechange import atomic, family, untrusted
 from onechange.tokenizer import Tokenizer
 
 FORMAT = 1
@@ -48,9 +48,11 @@ def save(tokenizer: Tokenizer, resolved: Mapping[str, Any], path: str | os.PathL
 def load(path: str | os.PathLike[str]) -> Tokenizer:
     """The tokenizer that `save` wrote to ``path``. A `ValueError` says what is wrong with the file."""
     path = Path(path)
-    written = path.read_bytes()
+    written = untrusted.read(path, untrusted.LARGE)
     try:
         return _tokenizer(msgspec.json.decode(written, type=_Content))
+    except RecursionError:
+        raise ValueError(f"{path} is not a tokenizer that can be read: it is nested too deeply") from None
     except (LookupError, ValueError, msgspec.MsgspecError) as error:
         raise ValueError(f"{path} is not a tokenizer that can be read: {error.args[0]}") from None
 

@@ -5,6 +5,7 @@ dropout and rates are functions of the step, and everything else is in the check
 """
 
 import math
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,14 +14,16 @@ from pathlib import Path
 import msgspec
 import torch
 
-from onechange import device, evaluate
+from onechange import device, evaluate, recovery
 from onechange.checkpoint import Checkpoints
 from onechange.dataset import Dataset
-from onechange.engine import Engine, NotFinite
-from onechange.history import History
+from onechange.engine import Engine
+from onechange.finiteness import LeftOut, NotFinite, OnNonfinite, first_culprit
+from onechange.history import History, best
 from onechange.operations import per_token
 from onechange.processes import ALONE, Group
 from onechange.recipe import Recipe
+from onechange.stopping import Request, Stopped
 from onechange.windows import Windows
 
 SECONDS_BETWEEN_CHECKPOINTS = 300.0
@@ -48,45 +51,51 @@ def train(
     watch: Watch = lambda moment: None,
     *,
     group: Group = ALONE,
-    wanted: Callable[[], bool] = lambda: False,
+    say: Callable[[str], None] = lambda note: None,
+    stop: Request | None = None,
+    on_nonfinite: OnNonfinite = "stop",
     seconds_between_checkpoints: float = SECONDS_BETWEEN_CHECKPOINTS,
 ) -> None:
-    """Train to the recipe's last step, or go on from the folder's last checkpoint.
+    """Train to the recipe's last step, or go on from the folder's last good checkpoint; ``say`` is told of damage.
 
     Leaves `metrics.jsonl`, `timing.jsonl` and the best and last checkpoint in ``run``. Raises `NotFinite`, naming the
-    step, if a loss is no number any more; the last good checkpoint stays.
+    step, if a loss or a gradient is no number any more; the last good checkpoint stays. With ``on_nonfinite`` "skip"
+    the update of such a step is left out instead. Raises `Stopped` once ``stop`` is asked for and the step is saved.
 
     In a ``group`` of several processes the first one is in here and the others in `onechange.following`. Once one of
-    them was asked to stop (``wanted``), all do after the same step: with a checkpoint, and here `KeyboardInterrupt`.
+    them was asked to stop, all do, after the same step.
     """
     run.mkdir(parents=True, exist_ok=True)
-    group.order(msgspec.to_builtins(recipe), device.backend(recipe.device))
-    engine = Engine(recipe, data.tokenizer.vocabulary_size, group, wanted)
+    stop = stop or Request()
+    order = {"recipe": msgspec.to_builtins(recipe), "on_nonfinite": on_nonfinite}
+    group.order(order, device.backend(recipe.device))
+    engine = Engine(recipe, data.tokenizer.vocabulary_size, group, lambda: stop.signal is not None)
     windows = Windows(data.training, recipe.seed, recipe.batch, recipe.window)
     checkpoints = Checkpoints(run)
     metrics, timing = History(run / "metrics.jsonl"), History(run / "timing.jsonl")
     operations = per_token(engine.model, engine.model.sizes)
     batch_tokens = recipe.batch * recipe.window
 
-    resumed = checkpoints.step("last") or 0
-    characters = 0
-    if resumed:
-        characters = checkpoints.load(resumed, engine.model, engine.optimizer)["characters"]
-    engine.start(resumed)
-    metrics.cut(resumed)
-    timing.cut(resumed)
-    if resumed:  # a kill may have moved `best` on, or left folders that no pointer names
-        checkpoints.point("best", _best(metrics))
-        checkpoints.tidy()
-    spent = timing.rows()[-1]["seconds"] if resumed else 0.0
+    resumed = recovery.settle(checkpoints, metrics, timing, recipe.steps, say)
+    before = checkpoints.load(resumed, engine.model, engine.optimizer) if resumed else {}
+    characters = before.get("characters", 0)
+    left_out = LeftOut(on_nonfinite, before)
+    engine.start({"step": resumed, **left_out.state})
+    spent = max((row["seconds"] for row in timing.rows()), default=0.0)
     started = saved = time.monotonic()
+    kept = resumed
 
     def elapsed() -> float:
         return spent + time.monotonic() - started
 
     for step in range(resumed + 1, recipe.steps + 1):
         tokens, targets, held = windows.batch(step)
-        batch_loss = engine.update(step, torch.from_numpy(tokens), torch.from_numpy(targets))
+        try:
+            batch_loss = engine.update(step, torch.from_numpy(tokens), torch.from_numpy(targets))
+            left_out.made()
+        except NotFinite as error:
+            left_out.leave_out(error, engine.model)
+            batch_loss = math.nan
         characters += held
 
         due = evaluation_is_due(recipe, step)
@@ -97,23 +106,24 @@ def train(
                 "tokens": step * batch_tokens,
                 "characters": characters,
                 "operations": step * batch_tokens * operations,
-                "batch_loss": batch_loss,
+                "batch_loss": batch_loss if math.isfinite(batch_loss) else None,
                 **losses(engine, data, step),
             }
             validation = row["validation_nats_per_character"]
             metrics.append(row)
-        late = time.monotonic() - saved > seconds_between_checkpoints
-        if due or (
-            (late or engine.stopping) and engine.is_finite()
-        ):  # an evaluation has looked at the weights itself
-            timing.append(
-                {"step": step, "seconds": elapsed(), "peak_memory_bytes": device.peak_memory(engine.device)}
-            )
-            checkpoints.save(step, engine.model, engine.optimizer, {"characters": characters})
-            checkpoints.point("best", _best(metrics))
+        stopped = stop.signal
+        if group.size > 1:  # all of them must stop after the same step
+            stopped = (stopped or signal.SIGTERM) if engine.stopping else None
+        late = stopped is not None or time.monotonic() - saved > seconds_between_checkpoints
+        if due or (late and engine.is_finite()):  # an evaluation has looked at the weights itself
+            spent_so_far = {"seconds": elapsed(), "peak_memory_bytes": device.peak_memory(engine.device)}
+            timing.append({"step": step, **spent_so_far, "left_out": left_out.total})
+            state = {"characters": characters, "history": metrics.mark(), **left_out.state}
+            checkpoints.save(step, engine.model, engine.optimizer, state)
+            checkpoints.point("best", best(metrics.rows()))
             checkpoints.point("last", step)
-            checkpoints.tidy()
-            saved = time.monotonic()
+            checkpoints.tidy(finished=step == recipe.steps)
+            saved, kept = time.monotonic(), step
         done = step - resumed
         speed = done / max(1e-9, time.monotonic() - started)
         watch(
@@ -126,13 +136,10 @@ def train(
                 validation,
             )
         )
-        if engine.stopping and step < recipe.steps:
-            raise KeyboardInterrupt
-
-
-def _best(metrics: History) -> int:
-    """The step of the lowest validation loss, the earliest among equals."""
-    return min(metrics.rows(), key=lambda row: row["validation_loss"])["step"]
+        if stopped is not None:
+            raise Stopped(stopped, kept, recipe.steps)
+    if left_out.total:
+        say(f"{left_out.total:,} steps were left out: their loss or gradient was not finite")
 
 
 def evaluation_is_due(recipe: Recipe, step: int) -> bool:
@@ -151,7 +158,7 @@ def losses(engine: Engine, data: Dataset, step: int) -> dict[str, float]:
             raise ValueError("the validation text is empty: a corpus needs at least one validation story")
         value = evaluate.loss(engine.evaluated, ids, data.separator, recipe.window, engine.rows, engine.group)
         if not math.isfinite(value):
-            raise NotFinite(f"the {name} loss at step {step} is {value}")
+            raise NotFinite(f"the {name} loss at step {step} is {value}; {first_culprit(engine.model)}")
         found[f"{name}_loss"] = value
         found[f"{name}_nats_per_character"] = value * len(ids) / characters
     return found

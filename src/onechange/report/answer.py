@@ -184,6 +184,17 @@ def _why_not(study: Study, arm: Arm, parent: Arm | None) -> str:
     return "No comparison of the two is recorded in the results."
 
 
+def left_out(study: Study) -> list[str]:
+    """Runs that left out updates, since what they would have learned from was not finite."""
+    return [
+        f"{arm.name}, seed {run['seed']}, left out {run['steps_left_out']:,} of its steps: "
+        "their loss or gradient was not finite."
+        for arm in study.arms
+        for run in arm.runs
+        if run.get("steps_left_out")
+    ]
+
+
 def sentence(text: str) -> str:
     """``text`` with a full stop, if it has no end of its own."""
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."

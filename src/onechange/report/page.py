@@ -99,6 +99,7 @@ def notices(study: Study) -> list[str]:
         for arm in study.arms
         if arm.peeking
     ]
+    found += answer.left_out(study)
     if len(study.arms) == 1:
         found.append("The study has one arm: nothing was changed, so nothing is compared.")
     return found

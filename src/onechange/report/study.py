@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from onechange import json_file, shapes, untrusted
 from onechange.compare import Level, Scores, level
 
 FORMAT = 1
@@ -122,7 +123,10 @@ class Study:
         path = self._run_folder(arm.name, seed) / "samples" / f"{point}.jsonl"
         if not path.is_file():
             return []
-        return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line.strip()]
+        lines = untrusted.read(path, untrusted.LARGE).split(b"\n")
+        found = [json_file.parse(line, str(path)) for line in lines if line.strip()]
+        shapes.fit(found, list[shapes.Sample], path)
+        return found
 
     def _run_folder(self, arm: str, seed: int) -> Path:
         return self.folder / "arms" / arm / f"seed-{seed}"
@@ -139,8 +143,8 @@ def read(folder: Path) -> Study:
         raise FileNotFoundError(f"{path}: no such file; `onechange run --out {folder}` writes it")
     try:
         # A loss that was not finite is no figure: NaN and Infinity are read as missing.
-        record = json.loads(path.read_text("utf-8"), parse_constant=lambda _: None)
-    except ValueError as error:
+        record = json.loads(untrusted.read(path, untrusted.LARGE), parse_constant=lambda _: None)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not JSON ({error}); `onechange run --resume` writes it anew") from None
     if not isinstance(record, dict) or not isinstance(record.get("arms"), list):
         raise ValueError(f"{path} has no list of arms; `onechange run --resume` writes it anew")
@@ -177,7 +181,7 @@ def _level(folder: Path, arm: Arm, point: Point) -> Level | None:
 def _scores(path: Path, point: Point) -> Scores | None:
     if not path.is_file():
         return None
-    stories = (json.loads(path.read_text("utf-8")).get(point) or {}).get("stories")
+    stories = (json_file.read(path).get(point) or {}).get("stories")
     if not stories:
         return None
     return Scores(np.array(stories["nats"], dtype=np.float64), np.array(stories["characters"]))

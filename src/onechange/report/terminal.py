@@ -6,7 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from onechange.report import ladder_text
-from onechange.report.answer import answers
+from onechange.report.answer import answers, left_out
 from onechange.report.study import Study
 from onechange.report.table import COLUMNS, rows
 
@@ -14,9 +14,10 @@ TABLE = ("change", "best", "last", "at best", "verdict")
 
 
 def answer(study: Study) -> RenderableType:
-    """One sentence per change."""
+    """One sentence per change, and what a reader must know of how it came about."""
     return Group(
-        *(Text.assemble((f"{a.change}  ", "bold"), f"{a.headline} {a.detail}") for a in answers(study))
+        *(Text.assemble((f"{a.change}  ", "bold"), f"{a.headline} {a.detail}") for a in answers(study)),
+        *map(Text, left_out(study)),
     )
 
 

@@ -30,6 +30,9 @@ among them); the underscore, punctuation, symbols and combining marks are the re
 MOST_REMEMBERED = 1 << 17
 """How many pieces with their ids are remembered before `Bpe.encode` begins anew."""
 
+MOST_CHARACTERS = 1 << 26
+"""Of all tokens together: every merge can double a token's length, so a short file could fill any memory."""
+
 
 @final
 class Bpe(Tokenizer):
@@ -132,11 +135,17 @@ class Bpe(Tokenizer):
     def _set(self, alphabet: Alphabet, pairs: list[tuple[str, str]]) -> None:
         ids = {character: number for number, character in enumerate(alphabet.characters)}
         merged: dict[merges.Pair, int] = {}
+        characters = 0
         for number, (left, right) in enumerate(pairs):
             if left not in ids or right not in ids:
                 unknown = left if left not in ids else right
                 raise ValueError(
                     f"merge {number} joins {left!r} and {right!r}, but no token {unknown!r} comes before it"
+                )
+            characters += len(left) + len(right)
+            if characters > MOST_CHARACTERS:
+                raise ValueError(
+                    f"merge {number} makes the tokens longer than {MOST_CHARACTERS:,} characters in all"
                 )
             if left + right in ids:
                 raise ValueError(f"merge {number} makes {left + right!r}, which is a token already")

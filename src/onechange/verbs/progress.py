@@ -36,7 +36,7 @@ class Progress:
 
     def say(self, note: str) -> None:
         """A remark, above the moving line."""
-        self._bars.console.print(note, style="yellow", markup=False)
+        self._bars.console.print(note, style="yellow", markup=False, soft_wrap=True)
 
     def watch(self, arm: str, seed: int, moment: Moment) -> None:
         """One step of one run."""

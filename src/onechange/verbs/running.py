@@ -11,7 +11,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from onechange import estimate, laboratory, launch, source, study_file
+from onechange import differences, estimate, finiteness, laboratory, launch, source, study_file
 from onechange.family import resolve
 from onechange.following import follow
 from onechange.plan import Plan
@@ -38,6 +38,7 @@ class Request:
     seeds: str | None
     arms: list[str]
     resume: bool
+    on_nonfinite: str = "stop"
     processes: int | None = None
 
     @property
@@ -47,6 +48,8 @@ class Request:
         if self.data:
             words += ["--data", self.data]
         words += ["--seeds", self.seeds or "1"]
+        if self.on_nonfinite != "stop":
+            words += ["--on-nonfinite", self.on_nonfinite]
         return shlex.join(words + [word for arm in self.arms for word in ("--arm", arm)])
 
 
@@ -78,16 +81,14 @@ def _follow(group: Group) -> None:
         os._exit(1)  # the first process tells the person, or is gone itself
     except KeyboardInterrupt:
         os._exit(130)
-    except (
-        ValueError,
-        LookupError,
-        OSError,
-    ) as error:  # only this process knows: its text is not the first one's
+    except (ValueError, LookupError, OSError) as error:
+        # Only this process knows: its text is not the first one's.
         kind = OSError if isinstance(error, OSError) else ValueError
         raise kind(f"process {group.rank + 1} of {group.size}: {error}") from error
 
 
 def _lead(request: Request, group: Group, as_json: bool) -> None:
+    policy = finiteness.checked(request.on_nonfinite)
     new_plan, content, folder = _prepare(request, group.local_size)
     launch.check_rows(group.size, {arm: new_plan.settings(arm)["batch"] for arm in new_plan.arms})
     if folder.exists and not request.resume:
@@ -106,7 +107,7 @@ def _lead(request: Request, group: Group, as_json: bool) -> None:
         for arm in plan.arms:  # a large text has a bar of its own
             plan.dataset(arm)
         with Progress(plan) as progress:
-            results = laboratory.run(plan, folder, progress.watch, progress.say, group)
+            results = laboratory.run(plan, folder, progress.watch, progress.say, group, policy)
     if as_json:
         output.document(results)
     else:
@@ -208,10 +209,8 @@ def _prepare(request: Request, processes: int) -> tuple[Plan, bytes, StudyFolder
 def _resumed(request: Request, folder: StudyFolder, asked: Plan) -> Plan:
     """The plan of the study in ``folder``; what the command says otherwise must agree with it."""
     start = folder.start()
-    if request.study is not None and folder.study() != asked.study:
-        raise ValueError(
-            f"{folder.path} holds another study than {request.study!r}, or an earlier version of it"
-        )
+    if request.study is not None and (changed := differences.of_studies(folder.study(), asked.study)):
+        raise ValueError(f"{folder.path} holds another study than {request.study!r}: {changed}")
     if request.scale is not None and request.scale != start.scale:
         raise ValueError(f"{folder.path} was started with --scale {start.scale}, not {request.scale}")
     if request.data is not None and dict(asked.source) != start.source:

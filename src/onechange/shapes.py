@@ -1,0 +1,148 @@
+"""What the files of a study's folder hold, so that a damaged or foreign one is told by name and never computed with."""
+
+from typing import Annotated, Any, NotRequired, TypedDict
+
+import msgspec
+from msgspec import Meta
+
+Count = Annotated[int, Meta(ge=0, lt=2**53)]
+Positive = Annotated[int, Meta(ge=1, lt=2**53)]
+Real = Annotated[float, Meta(gt=-1e300, lt=1e300)]
+Scalar = str | bool | Count | Real | None
+Settings = dict[str, Scalar | list[str]]
+
+
+class Row(TypedDict):
+    """A line of `metrics.jsonl`."""
+
+    step: Positive
+    tokens: Count
+    characters: Count
+    operations: Real
+    batch_loss: Real | None
+    training_loss: Real
+    validation_loss: Real
+    training_nats_per_character: Real
+    validation_nats_per_character: Real
+
+
+class Times(TypedDict):
+    """A line of `timing.jsonl`."""
+
+    step: Positive
+    seconds: Annotated[float, Meta(ge=0, lt=1e12)]
+    peak_memory_bytes: Count | None
+    left_out: NotRequired[Count]
+
+
+class Stories(TypedDict):
+    """The ruler's figures story by story."""
+
+    nats: list[Real]
+    characters: list[Positive]
+    bytes: list[Positive]
+
+
+class Figures(TypedDict):
+    """The ruler's figures at one checkpoint."""
+
+    step: Positive
+    nats: Real
+    tokens: Positive
+    characters: Positive
+    bytes: Positive
+    nats_per_token: Real
+    nats_per_character: Real
+    bits_per_byte: Real
+    rough_nats_per_character: NotRequired[Real]
+    stories: Stories
+
+
+class Measures(TypedDict):
+    """`measures.json`."""
+
+    best: Figures
+    last: Figures
+
+
+class Failure(TypedDict):
+    """`failure.json`."""
+
+    error: str
+
+
+class Environment(TypedDict):
+    """`environment.json`, as far as it is read again."""
+
+    machine: Settings
+    versions: dict[str, str]
+
+
+# "from" is a word of Python, so this one is written as a call.
+Arm = TypedDict(
+    "Arm",
+    {
+        "name": str,
+        "from": str | None,
+        "change": dict[str, Scalar | Settings] | None,
+        "summary": str | None,
+        "parameters": Positive,
+        "embedding_share": Annotated[float, Meta(ge=0, le=1)],
+        "vocabulary": Positive,
+        "tokenizer": Settings,
+        "remarks": list[str],
+        "peeking": bool,
+        "lossless": bool,
+        "training_tokens": Positive,
+        "validation_tokens": Count,
+        "characters_per_token": Annotated[float, Meta(gt=0, lt=1e12)],
+        "window": Positive,
+        "characters_per_window": Annotated[float, Meta(gt=0, lt=1e15)],
+        "steps": Positive,
+        "tokens": Positive,
+        "times_text_seen": Annotated[float, Meta(ge=0, lt=1e15)],
+        "operations": Real,
+        "operations_per_character": Real,
+        "settings": dict[str, Scalar | Settings],
+        "demonstration": list[tuple[str, Count]],
+    },
+)
+"""`arm.json`."""
+
+
+class Corpus(TypedDict):
+    """`corpus.json`."""
+
+    name: str
+    fingerprint: str
+    prompts: list[str]
+    demonstration: str
+    entropy_floor: Real | None
+    documents: Count
+    characters: Count
+    distinct_characters: Count
+    duplicates_removed: Count
+    training_documents: Count
+    validation_documents: Count
+    training_characters: Count
+    validation_characters: Count
+    separator: str
+    split: str
+    cut: str | None
+    notes: list[str]
+    settings: Settings
+
+
+class Sample(TypedDict):
+    """A line of a file of samples, as far as it is shown."""
+
+    prompt: str
+    text: str
+
+
+def fit(value: Any, kind: Any, where: object) -> None:
+    """Raise a `ValueError` that names the file unless ``value`` is of the ``kind``; further keys may be there."""
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"{where} is damaged: {error}") from None
