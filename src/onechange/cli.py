@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from onechange import mistake
+
 app = typer.Typer(
     name="onechange",
     no_args_is_help=True,
@@ -45,6 +47,10 @@ def run(
     ] = None,
     arm: Annotated[list[str] | None, typer.Option(help="Only this arm; may be repeated.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the study in the folder.")] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many runs go side by side. Default: as many as there is room for."),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run, and how long it would take.")
     ] = False,
@@ -53,7 +59,7 @@ def run(
     """Train every arm of a study, measure, sample, and write the report."""
     from onechange.verbs import running
 
-    request = running.Request(study, scale, data, out, seeds, arm or [], resume)
+    request = running.Request(study, scale, data, out, seeds, arm or [], resume, jobs)
     if dry_run:
         running.dry_run(request, as_json)
     else:
@@ -172,7 +178,7 @@ def main() -> None:
     except (ValueError, LookupError, OSError) as error:
         if os.environ.get("ONECHANGE_TRACEBACK"):
             raise
-        print(f"onechange: {_sentence(error)}", file=sys.stderr)
+        print(f"onechange: {mistake.sentence(error)}", file=sys.stderr)
         status = 2
     if status == 130:
         go_on = "; the same command with --resume goes on from here" if sys.argv[1:2] == ["run"] else ""
@@ -187,11 +193,3 @@ def _misused(error: Any) -> int:
         command = error.ctx.command_path if error.ctx else "onechange"
         print(f"onechange: {message.removesuffix('.')}; see {command} --help", file=sys.stderr)
     return error.exit_code
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'the system'}: {error.strerror}"
-    if isinstance(error, UnicodeError):  # its first argument is the encoding's name
-        return str(error)
-    return str(error.args[0]) if error.args else type(error).__name__

@@ -1,35 +1,43 @@
-"""Running a study: every arm with every seed, one after the other, each finished before the next begins."""
+"""Running a study: every arm with every seed, one after the other or several side by side."""
 
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
 
 from onechange import atomic, prompts, record, report
-from onechange.engine import NotFinite
-from onechange.plan import Plan
-from onechange.run import execute, finished
+from onechange.jobs import Jobs
+from onechange.orders import Failed, Finished, Order, Stepped, carry_out
+from onechange.plan import Plan, Run
+from onechange.run import finished
 from onechange.settings import ARM_FAMILIES
 from onechange.study_folder import StudyFolder
 from onechange.tokenizer_show import describe
 from onechange.training import Moment
 
-Watch = Callable[[str, int, Moment], None]
-"""Told of arm, seed and moment after every step."""
-Say = Callable[[str], None]
-"""Told once of what a person should know."""
+
+class Watcher(Protocol):
+    """Whoever wants to know how a study goes."""
+
+    def watch(self, arm: str, seed: int, moment: Moment) -> None:
+        """A step is done; of runs side by side not every one is told, but every evaluation is."""
+
+    def ended(self, arm: str, seed: int) -> None:
+        """A run is finished, or has failed."""
+
+    def say(self, note: str) -> None:
+        """Something that a person should know."""
 
 
-def run(plan: Plan, folder: StudyFolder, watch: Watch, say: Say) -> dict[str, Any]:
-    """Run what of ``plan`` is not finished yet and return the results.
+def run(plan: Plan, folder: StudyFolder, watcher: Watcher, jobs: Jobs | None = None) -> dict[str, Any]:
+    """Run what of ``plan`` is not finished yet, in ``jobs`` or without them in this process, and return the results.
 
     The folder must be begun and locked. A run whose loss stops being finite is marked as failed and the study goes
     on; a finished run is not touched.
     """
     corpus = plan.corpus
     _same_corpus(folder, corpus.fingerprint)
-    for arm in plan.arms:  # all there from the start: a resume without --seeds knows what was asked for
-        for seed in plan.seeds:
-            folder.run(arm, seed).mkdir(parents=True, exist_ok=True)
+    for run in plan.runs:  # all there from the start: a resume without --seeds knows what was asked for
+        folder.run(*run).mkdir(parents=True, exist_ok=True)
     kept, notes = prompts.usable(plan.study.prompts, corpus)
     facts = {
         **corpus.facts,
@@ -39,7 +47,7 @@ def run(plan: Plan, folder: StudyFolder, watch: Watch, say: Say) -> dict[str, An
     }
     atomic.write(folder.path / "corpus.json", _pretty(facts))
     for note in [*corpus.facts["notes"], *notes]:
-        say(note)
+        watcher.say(note)
     for arm in plan.arms:
         described = describe(plan.dataset(arm).tokenizer, facts["demonstration"])
         tokens = [list(pair) for pair in zip(described["tokens"], described["ids"], strict=True)]
@@ -47,10 +55,15 @@ def run(plan: Plan, folder: StudyFolder, watch: Watch, say: Say) -> dict[str, An
         settings = {key: _short(getattr(recipe, key)) for key in _SHOWN}
         content = {**plan.facts(arm), "settings": settings, "demonstration": tokens}
         atomic.write(folder.path / "arms" / arm / "arm.json", _pretty(content))
-    for seed in plan.seeds:
-        for arm in plan.arms:
-            _one(plan, folder, arm, seed, kept, watch, say)
-            record.write(folder)
+    orders = _orders(plan, folder, kept)
+    ends = (
+        _one_after_the_other(plan, orders, watcher) if jobs is None else _side_by_side(jobs, orders, watcher)
+    )
+    for (arm, seed), end in ends:
+        if isinstance(end, Failed):
+            watcher.say(f"{arm}, seed {seed}: stopped, {end.error}; its last good checkpoint is kept")
+        watcher.ended(arm, seed)
+        record.write(folder)
     results = record.write(folder)
     report.write(folder.path)
     return results
@@ -72,17 +85,34 @@ def _same_corpus(folder: StudyFolder, fingerprint: str) -> None:
         )
 
 
-def _one(
-    plan: Plan, folder: StudyFolder, arm: str, seed: int, kept: list[str], watch: Watch, say: Say
-) -> None:
-    path, recipe = folder.run(arm, seed), plan.recipe(arm, seed)
-    if finished(path, recipe):
-        return
-    try:
-        execute(recipe, plan.dataset(arm), plan.study.sampling, kept, path, lambda m: watch(arm, seed, m))
-    except NotFinite as error:
-        atomic.write(path / "failure.json", json.dumps({"error": str(error)}) + "\n")
-        say(f"{arm}, seed {seed}: stopped, {error}; its last good checkpoint is kept")
+def _orders(plan: Plan, folder: StudyFolder, kept: list[str]) -> dict[Run, Order]:
+    """What is not finished, in the plan's order."""
+    orders = {}
+    for run in plan.runs:
+        path, recipe = folder.run(*run), plan.recipe(*run)
+        if not finished(path, recipe):
+            orders[run] = Order(recipe, plan.study.sampling, kept, str(path))
+    return orders
+
+
+def _one_after_the_other(
+    plan: Plan, orders: Mapping[Run, Order], watcher: Watcher
+) -> Iterator[tuple[Run, Finished | Failed]]:
+    for (arm, seed), order in orders.items():
+        data = plan.dataset(arm)
+        yield (arm, seed), carry_out(order, data, lambda m, arm=arm, seed=seed: watcher.watch(arm, seed, m))
+
+
+def _side_by_side(
+    jobs: Jobs, orders: Mapping[Run, Order], watcher: Watcher
+) -> Iterator[tuple[Run, Finished | Failed]]:
+    runs = {order.run: run for run, order in orders.items()}
+    for order, told in jobs.work(orders.values()):
+        run = runs[order.run]
+        if isinstance(told, Stepped):
+            watcher.watch(*run, told.moment)
+        else:
+            yield run, told
 
 
 def _short(value: Any) -> Any:

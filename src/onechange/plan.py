@@ -19,6 +19,10 @@ from onechange.study import Study
 from onechange.tokenizer import Tokenizer
 
 
+Run = tuple[str, int]
+"""An arm's name and a seed."""
+
+
 @dataclass(frozen=True)
 class Means:
     """What a study uses of the machine it first starts on, fixed for all its runs."""
@@ -47,6 +51,11 @@ class Plan:
             self.settings(name)
         for name in self.arms:
             self.study.arm(name)
+
+    @property
+    def runs(self) -> list[Run]:
+        """Every run in the order in which they begin: all arms with the first seed, then with the next."""
+        return [(arm, seed) for seed in self.seeds for arm in self.arms]
 
     def settings(self, arm: str) -> dict[str, Any]:
         """The arm's resolved settings under the plan's scale."""

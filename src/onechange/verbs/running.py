@@ -3,6 +3,7 @@
 import shlex
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from onechange import estimate, laboratory, source, study_file
+from onechange import estimate, jobs, laboratory, source, study_file
 from onechange.family import resolve
+from onechange.jobs import Jobs
 from onechange.plan import Plan
 from onechange.report import read as read_report
 from onechange.report import terminal
@@ -35,6 +37,7 @@ class Request:
     seeds: str | None
     arms: list[str]
     resume: bool
+    jobs: int | None = None
 
     @property
     def command(self) -> str:
@@ -53,17 +56,22 @@ def run(request: Request, as_json: bool) -> None:
         raise ValueError(
             f"{folder.path} holds a study already: --resume goes on with it, another --out starts afresh"
         )
-    if not folder.exists:
-        new_plan.check()  # what is wrong with text or settings leaves no folder behind
-    with folder.locked():
+    with ExitStack() as stack:
+        started = None
+        if not folder.exists:
+            started = _start_jobs(stack, request, folder, new_plan)  # they import while the text is prepared
+            new_plan.check()  # what is wrong with text or settings leaves no folder behind
+        stack.enter_context(folder.locked())
         if folder.exists:
             plan = _resumed(request, folder, new_plan)
+            started = started or _start_jobs(stack, request, folder, plan)
         else:
             plan = new_plan
             _say_means(plan)
             folder.begin(plan, content, request.study or DEFAULT_STUDY, request.command)
-        with Progress(plan) as progress:
-            results = laboratory.run(plan, folder, progress.watch, progress.say)
+        side_by_side = started.number if started else 1
+        with Progress(plan.runs, _unfinished(plan, folder), side_by_side) as progress:
+            results = laboratory.run(plan, folder, progress, started)
     if as_json:
         output.document(results)
     else:
@@ -89,7 +97,10 @@ def dry_run(request: Request, as_json: bool) -> None:
     for name in plan.arms:
         seconds = estimate.seconds_per_step(plan.recipe(name, 0), plan.dataset(name))
         arms.append({**plan.facts(name), "seconds_per_step": seconds})
-    total = sum(arm["seconds_per_step"] * arm["steps"] for arm in arms) * len(plan.seeds)
+    number = jobs.count(plan, len(plan.runs), request.jobs)
+    slower = estimate.crowding(number, plan.chosen.threads)
+    each = {arm["name"]: arm["seconds_per_step"] * arm["steps"] for arm in arms}
+    total = estimate.side_by_side((each[arm] for arm, _ in plan.runs), number, slower)
     if as_json:
         output.document(
             {
@@ -101,6 +112,7 @@ def dry_run(request: Request, as_json: bool) -> None:
                 "threads": plan.chosen.threads,
                 "precision": plan.chosen.precision,
                 "compile": plan.chosen.compile,
+                "jobs": number,
                 "estimated_seconds": total,
                 "arms": arms,
             }
@@ -110,9 +122,17 @@ def dry_run(request: Request, as_json: bool) -> None:
     output.out.print(_side_by_side(arms))
     count = f"{len(plan.seeds)} seed" + ("s" if len(plan.seeds) > 1 else "")
     output.out.print(
-        f"\nTraining {len(arms)} arms, {count}: about {duration(total)} on this machine; compiling, evaluations and "
-        "samples come on top.\nNothing was trained."
+        f"\nTraining {len(arms)} arms, {count}{_beside(number, slower)}: about {duration(total)} on this machine; "
+        "compiling, evaluations and samples come on top.\nNothing was trained."
     )
+
+
+def _beside(number: int, slower: float) -> str:
+    """What the estimate assumes of runs side by side."""
+    if number == 1:
+        return ""
+    how = f"each {slower:.2g} times slower for it" if slower > 1 else "none slower for it"
+    return f", {number} runs at a time and {how}"
 
 
 def duration(seconds: float) -> str:
@@ -156,6 +176,20 @@ def _prepare(request: Request) -> tuple[Plan, bytes, StudyFolder]:
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out {out}: is a file, it must be a folder or not exist")
     return plan, content, StudyFolder(out)
+
+
+def _unfinished(plan: Plan, folder: StudyFolder) -> list[tuple[str, int]]:
+    return [run for run in plan.runs if not (folder.run(*run) / "measures.json").is_file()]
+
+
+def _start_jobs(stack: ExitStack, request: Request, folder: StudyFolder, plan: Plan) -> Jobs | None:
+    """Processes for runs side by side, if there are to be any."""
+    number = jobs.count(plan, len(_unfinished(plan, folder)), request.jobs)
+    return stack.enter_context(Jobs(number, _say)) if number > 1 else None
+
+
+def _say(note: str) -> None:
+    output.notes.print(note, style="yellow", markup=False)
 
 
 def _resumed(request: Request, folder: StudyFolder, asked: Plan) -> Plan:

@@ -1,0 +1,103 @@
+"""The program of a process that trains runs for a study: orders on standard input, reports on standard output.
+
+Both are JSON lines; see `onechange.orders`. The end of standard input ends the process at once, whatever it is
+doing: its study is gone or needs it no more.
+"""
+
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from typing import BinaryIO
+
+import msgspec
+
+from onechange import mistake
+from onechange.orders import Order, Refused, Report, Stepped, Stop, Stopped, carry_out
+from onechange.texts import Texts
+from onechange.training import Moment
+
+SECONDS_BETWEEN_REPORTS = 0.05
+
+
+class _Halt(Exception):
+    """Raised after a step, once the study has said stop."""
+
+
+class Job:
+    """Carries out orders one after another and reports to ``out``."""
+
+    def __init__(self, orders: BinaryIO, out: BinaryIO) -> None:
+        self._orders = orders
+        self._out = out
+        self._waiting: queue.SimpleQueue[Order] = queue.SimpleQueue()
+        self._texts = Texts()
+        self._in_training = False
+        self._stop = threading.Event()
+        self._told = 0.0
+
+    def listen(self) -> None:
+        """Take in orders until there is no study any more; then end the process."""
+        words = msgspec.json.Decoder(Order | Stop)
+        for line in self._orders:
+            word = words.decode(line)
+            if isinstance(word, Stop):
+                self.stop()
+            else:
+                self._waiting.put(word)
+        os._exit(0)
+
+    def stop(self, *signal_: object) -> None:
+        """Stop after the step that is being made; where none is, nothing can be lost."""
+        self._stop.set()
+        if not self._in_training:
+            os._exit(0)
+
+    def work(self) -> None:
+        """Carry out orders for ever."""
+        while True:
+            order = self._waiting.get()
+            try:
+                report = carry_out(order, self._texts.of(order.recipe), self._watch)
+            except _Halt:
+                report = Stopped()
+            except (ValueError, LookupError, OSError) as error:
+                if os.environ.get("ONECHANGE_TRACEBACK"):
+                    raise
+                report = Refused(mistake.sentence(error))
+            self._in_training = False
+            self._tell(report)
+
+    def _watch(self, moment: Moment) -> None:
+        now = time.monotonic()
+        last = moment.step == moment.steps
+        if (
+            last
+            or moment.validation_nats_per_character is not None
+            or now - self._told > SECONDS_BETWEEN_REPORTS
+        ):
+            self._told = now
+            self._tell(Stepped(moment))
+        self._in_training = not last
+        if self._stop.is_set():
+            raise _Halt
+
+    def _tell(self, report: Report) -> None:
+        self._out.write(msgspec.json.encode(report) + b"\n")
+        self._out.flush()
+
+
+def main() -> None:
+    """Work until standard input ends."""
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints must not stand among the reports
+    job = Job(sys.stdin.buffer, out)
+    signal.signal(signal.SIGTERM, job.stop)
+    threading.Thread(target=job.listen, daemon=True).start()
+    job.work()
+
+
+if __name__ == "__main__":
+    main()
