@@ -17,7 +17,7 @@ from contextlib import suppress
 import msgspec
 
 from onechange import processor
-from onechange.orders import Finished, Failed, Order, Refused, Report, Stepped, Stop, Stopped
+from onechange.orders import Failed, Finished, Order, Refused, Report, Stepped, Stop, Stopped
 from onechange.plan import Plan
 
 SECONDS_TO_STOP = 120.0

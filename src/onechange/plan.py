@@ -18,7 +18,6 @@ from onechange.sizes import Sizes
 from onechange.study import Study
 from onechange.tokenizer import Tokenizer
 
-
 Run = tuple[str, int]
 """An arm's name and a seed."""
 
