@@ -1,7 +1,7 @@
 """The program of a process that trains runs for a study: orders on standard input, reports on standard output.
 
-Both are JSON lines; see `onechange.orders`. The end of standard input ends the process at once, whatever it is
-doing: its study is gone or needs it no more.
+Both are JSON lines; see `onechange.orders`. SIGTERM asks it to stop after the step that it makes. The end of standard
+input ends the process at once, whatever it is doing: its study is gone or needs it no more.
 """
 
 import os
@@ -10,12 +10,13 @@ import signal
 import sys
 import threading
 import time
+from types import FrameType
 from typing import BinaryIO
 
 import msgspec
 
 from onechange import mistake
-from onechange.orders import Order, Refused, Report, Stepped, Stop, Stopped, carry_out
+from onechange.orders import Order, Refused, Report, Stepped, Stopped, carry_out
 from onechange.texts import Texts
 from onechange.training import Moment
 
@@ -23,7 +24,7 @@ SECONDS_BETWEEN_REPORTS = 0.05
 
 
 class _Halt(Exception):
-    """Raised after a step, once the study has said stop."""
+    """Raised after a step, once the process was told to stop."""
 
 
 class Job:
@@ -32,33 +33,28 @@ class Job:
     def __init__(self, orders: BinaryIO, out: BinaryIO) -> None:
         self._orders = orders
         self._out = out
-        self._waiting: queue.SimpleQueue[Order] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._texts = Texts()
         self._in_training = False
-        self._stop = threading.Event()
+        self._asked_to_stop = False
         self._told = 0.0
 
     def listen(self) -> None:
         """Take in orders until there is no study any more; then end the process."""
-        words = msgspec.json.Decoder(Order | Stop)
         for line in self._orders:
-            word = words.decode(line)
-            if isinstance(word, Stop):
-                self.stop()
-            else:
-                self._waiting.put(word)
+            self._waiting.put(line)
         os._exit(0)
 
-    def stop(self, *signal_: object) -> None:
-        """Stop after the step that is being made; where none is, nothing can be lost."""
-        self._stop.set()
+    def stop(self, number: int, frame: FrameType | None) -> None:
+        """Answer a signal: stop after the step that is being made; where none is, nothing can be lost."""
+        self._asked_to_stop = True
         if not self._in_training:
-            os._exit(0)
+            os._exit(128 + number)
 
     def work(self) -> None:
         """Carry out orders for ever."""
         while True:
-            order = self._waiting.get()
+            order = msgspec.json.decode(self._waiting.get(), type=Order)
             try:
                 report = carry_out(order, self._texts.of(order.recipe), self._watch)
             except _Halt:
@@ -81,7 +77,7 @@ class Job:
             self._told = now
             self._tell(Stepped(moment))
         self._in_training = not last
-        if self._stop.is_set():
+        if self._asked_to_stop:
             raise _Halt
 
     def _tell(self, report: Report) -> None:

@@ -13,11 +13,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from types import FrameType
 
 import msgspec
 
 from onechange import processor
-from onechange.orders import Failed, Finished, Order, Refused, Report, Stepped, Stop, Stopped
+from onechange.orders import Failed, Finished, Order, Refused, Report, Stepped, Stopped
 from onechange.plan import Plan
 
 SECONDS_TO_STOP = 120.0
@@ -25,8 +26,12 @@ SECONDS_TO_STOP = 120.0
 OPERATIONS_WORTH_A_PROCESS = 1e11
 """A run of less work is done before another process has imported what it needs (about 3 seconds)."""
 
-# The modules of this process, whatever lies in the working folder.
-_PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from onechange.job import main; main()"
+PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from onechange.job import main; main()"
+"""What a job runs, told this process's `sys.path`: the same modules, whatever lies in the working folder."""
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
 
 
 def count(plan: Plan, runs: int, asked: int | None) -> int:
@@ -46,7 +51,7 @@ def count(plan: Plan, runs: int, asked: int | None) -> int:
 class _Job:
     """One process, as the study sees it."""
 
-    def __init__(self, inbox: "queue.SimpleQueue[tuple[_Job, Report | None]]") -> None:
+    def __init__(self, inbox: "queue.SimpleQueue[tuple[_Job, bytes]]") -> None:
         self.order: Order | None = None
         self._inbox = inbox
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the process)
@@ -54,7 +59,7 @@ class _Job:
         unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM, *sys.path],
+                [sys.executable, "-c", PROGRAM, *sys.path],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._complaints,
@@ -63,18 +68,26 @@ class _Job:
             signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
         threading.Thread(target=self._listen, daemon=True).start()
 
-    def tell(self, word: Order | Stop) -> None:
-        """Send an order; a process that has died reports that in its own way."""
+    def give(self, order: Order) -> None:
+        """Send an order and note it; a process that has died reports that in its own way."""
         assert self._process.stdin
+        self.order = order
         with suppress(BrokenPipeError):
-            self._process.stdin.write(msgspec.json.encode(word) + b"\n")
+            self._process.stdin.write(msgspec.json.encode(order) + b"\n")
             self._process.stdin.flush()
 
-    def end(self, patience: float) -> None:
-        """Close its input, which ends it; kill it if that does not."""
+    def stop(self) -> None:
+        """Ask for the end of its run after the step that it makes."""
+        self._process.terminate()
+
+    def close(self) -> None:
+        """End its input, and thereby the process."""
         assert self._process.stdin
         with suppress(BrokenPipeError):
             self._process.stdin.close()
+
+    def wait(self, patience: float) -> None:
+        """Wait for the end that `close` brings, at most ``patience`` seconds; then kill it."""
         try:
             self._process.wait(patience)
         except subprocess.TimeoutExpired:
@@ -93,12 +106,12 @@ class _Job:
         return f"{complaints}\n{how}" if complaints else how
 
     def _listen(self) -> None:
-        reports = msgspec.json.Decoder(Report)
+        """Put every line of its reports into the inbox, and at the end an empty one."""
         assert self._process.stdout
         with self._process.stdout as lines:
-            for line in lines:
-                self._inbox.put((self, reports.decode(line)))
-        self._inbox.put((self, None))
+            for line in iter(lines.readline, b""):
+                self._inbox.put((self, line))
+        self._inbox.put((self, b""))
 
 
 class Jobs:
@@ -107,10 +120,15 @@ class Jobs:
     def __init__(self, number: int, say: Callable[[str], None]) -> None:
         self.number = number
         self._say = say
-        self._inbox: queue.SimpleQueue[tuple[_Job, Report | None]] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[tuple[_Job, bytes]] = queue.SimpleQueue()
         self._jobs: list[_Job] = []
+        self._put_back: Callable[[], object] = lambda: None
 
     def __enter__(self) -> "Jobs":
+        main = threading.current_thread() is threading.main_thread()
+        if main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:  # it would leave no time to save
+            signal.signal(signal.SIGTERM, _leave)
+            self._put_back = lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL)
         try:
             for _ in range(self.number):
                 self._jobs.append(_Job(self._inbox))
@@ -126,7 +144,10 @@ class Jobs:
             patience = 5.0
         finally:
             for job in self._jobs:
-                job.end(patience)
+                job.close()
+            for job in self._jobs:
+                job.wait(patience)
+            self._put_back()
 
     def work(self, orders: Iterable[Order]) -> Iterator[tuple[Order, Stepped | Finished | Failed]]:
         """Hand out ``orders``, the next to whichever job is free, and yield what is told of them.
@@ -137,8 +158,8 @@ class Jobs:
         for job in self._jobs:
             self._give(job, waiting)
         while any(job.order for job in self._jobs):
-            job, report = self._inbox.get()
-            if job.order is None:
+            job, report = self._next()
+            if job.order is None:  # it had nothing left to do and is gone
                 continue
             order = job.order
             match report:
@@ -163,9 +184,16 @@ class Jobs:
                     )
 
     def _give(self, job: _Job, waiting: deque[Order]) -> None:
-        job.order = waiting.popleft() if waiting else None
-        if job.order:
-            job.tell(job.order)
+        job.order = None
+        if waiting:
+            job.give(waiting.popleft())
+        else:  # its memory is of use to the others
+            job.close()
+
+    def _next(self, timeout: float | None = None) -> tuple[_Job, Report | None]:
+        """What is told next, ``None`` by a process that has ended."""
+        job, line = self._inbox.get(timeout=timeout)
+        return job, msgspec.json.decode(line, type=Report) if line else None
 
     def _stop(self) -> None:
         """Let whoever trains finish the step and save."""
@@ -174,11 +202,11 @@ class Jobs:
             return
         self._say(f"stopping: {len(busy)} run{'s' if len(busy) > 1 else ''} still to finish a step and save")
         for job in busy:
-            job.tell(Stop())
+            job.stop()
         until = time.monotonic() + SECONDS_TO_STOP
         while any(job.order for job in busy):
             try:
-                job, report = self._inbox.get(timeout=max(0.0, until - time.monotonic()))
+                job, report = self._next(max(0.0, until - time.monotonic()))
             except queue.Empty:
                 return
             if not isinstance(report, Stepped):

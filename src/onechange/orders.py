@@ -14,7 +14,7 @@ from onechange.study import Sampling
 from onechange.training import Moment, Watch
 
 
-class Order(msgspec.Struct, frozen=True, tag=True):
+class Order(msgspec.Struct, frozen=True):
     """One run: train it, measure it, sample it. The recipe alone says on what."""
 
     recipe: Recipe
@@ -22,10 +22,6 @@ class Order(msgspec.Struct, frozen=True, tag=True):
     prompts: list[str]
     run: str
     """Its folder."""
-
-
-class Stop(msgspec.Struct, frozen=True, tag=True):
-    """Finish the step, save, and say `Stopped`."""
 
 
 class Stepped(msgspec.Struct, frozen=True, tag=True):
