@@ -11,11 +11,14 @@ PATIENCE = 10.0
 
 
 @contextmanager
-def locked(run: Path, patience: float = PATIENCE) -> Iterator[None]:
-    """Hold the folder ``run``; a `BlockingIOError` says that another process still does after ``patience`` seconds."""
+def locked(run: Path, patience: float | None = None) -> Iterator[None]:
+    """Hold the folder ``run``; a `BlockingIOError` says that another process still does after ``patience`` seconds.
+
+    ``None`` is `PATIENCE`.
+    """
     run.mkdir(parents=True, exist_ok=True)
     with (run / ".lock").open("w") as file:
-        until = time.monotonic() + patience
+        until = time.monotonic() + (PATIENCE if patience is None else patience)
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich import progress as bars
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Column
 
 from onechange.estimate import side_by_side
@@ -40,10 +40,10 @@ class Progress:
         self._steps = 0  # of a run; the same for all of a study
         self._seconds_per_step: dict[str, float] = {}
         self._wide = self._console.width >= WIDE
+        figures = 76 if self._wide else 42  # columns, with the bar
+        name = Column(no_wrap=True, overflow="ellipsis", max_width=max(8, self._console.width - figures))
         self._bars = bars.Progress(
-            bars.TextColumn(
-                "[bold]{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis")
-            ),
+            bars.TextColumn("[bold]{task.description}", table_column=name),
             bars.BarColumn(bar_width=20 if self._wide else 6),
             bars.TextColumn("{task.completed:,.0f}/{task.total:,.0f}", table_column=Column(no_wrap=True)),
             bars.TextColumn("{task.fields[figures]}", table_column=Column(no_wrap=True)),
@@ -105,6 +105,10 @@ class Progress:
                 markup=False,
                 soft_wrap=True,
             )
+
+    def lines(self) -> RenderableType:
+        """The moving lines as they are now."""
+        return self._bars.get_renderable()
 
     def _name(self, run: Run) -> str:
         return f"{run[0]}, seed {run[1]}" if self._name_seeds else run[0]
