@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import onechange as onechange_package
-from onechange import cli, family, laboratory, mistake
+from onechange import family, laboratory, mistake
 from onechange.checkpoint_reader import read as read_run
 from onechange.estimate import UPDATES
 from onechange.scale import SCALES

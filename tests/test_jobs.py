@@ -64,7 +64,7 @@ def run(folder: Path, *more: object, content: str = STUDY) -> Outcome:
 
 
 def at_step(step: int, arm: str, then: str) -> str:
-    """The program of jobs that do ``then`` after a step of an arm."""
+    """The program of jobs that do ``then`` after a step of an arm, with ``""`` of every arm."""
     return f"""
 import sys; sys.path[:] = sys.argv[1:]
 import os, signal, time
@@ -74,7 +74,7 @@ def executed(*given):
     watch = given[5]
     def watching(moment):
         watch(moment)
-        if moment.step == {step} and "/{arm}/" in str(given[4]):
+        if moment.step == {step} and "/arms/{arm}" in str(given[4]):
             {then}
     execute(*given[:5], watching)
 orders.execute = executed
@@ -108,7 +108,7 @@ def test_a_killed_job_is_one_line_and_the_study_resumes(
     (line,) = [line for line in outcome.err.splitlines() if line.startswith("onechange: ")]
     assert str(tmp_path / "out/arms/merged/seed-0") in line
     assert "SIGKILL" in line
-    assert "--resume" in line
+    assert "--resume goes on, with fewer --jobs if memory ran out" in line
     assert "Traceback" not in outcome.err
     assert not (tmp_path / "out/arms/merged/seed-0/measures.json").exists()
     assert not any(is_locked(tmp_path / f"out/arms/{arm}/seed-{seed}") for arm in ARMS for seed in (0, 1))
@@ -201,7 +201,11 @@ def test_our_own_mistake_in_a_job_is_shown(tmp_path: Path, monkeypatch: pytest.M
     outcome = run(tmp_path, "--jobs", 2)
     assert outcome.status == 2
     assert "AssertionError: impossible" in outcome.err
-    assert outcome.err.splitlines()[-1].startswith(f"onechange: {tmp_path / 'out/arms/plain/seed-0'}")
+    line = outcome.err.splitlines()[-1]
+    died = (
+        f"onechange: {tmp_path / 'out/arms/plain/seed-0'}: its process ended with status 1; --resume goes on"
+    )
+    assert line == died
 
 
 @pytest.mark.long

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from types import FrameType
 from typing import BinaryIO
 
@@ -92,7 +93,11 @@ def main() -> None:
     job = Job(sys.stdin.buffer, out)
     signal.signal(signal.SIGTERM, job.stop)
     threading.Thread(target=job.listen, daemon=True).start()
-    job.work()
+    try:
+        job.work()
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)  # the usual way out would wait for the thread that reads
 
 
 if __name__ == "__main__":

@@ -179,9 +179,8 @@ class Jobs:
                     complaints, _, how = job.death().rpartition("\n")
                     if complaints:
                         self._say(complaints)
-                    raise ChildProcessError(
-                        f"{order.run}: its process {how}; --resume goes on, with fewer --jobs if memory ran out"
-                    )
+                    advice = ", with fewer --jobs if memory ran out" if "SIGKILL" in how else ""
+                    raise ChildProcessError(f"{order.run}: its process {how}; --resume goes on{advice}")
 
     def _give(self, job: _Job, waiting: deque[Order]) -> None:
         job.order = None
