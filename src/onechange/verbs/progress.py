@@ -82,7 +82,8 @@ class Progress:
         if evaluated:
             self._console.print(
                 f"{self._name(run):<16} step {moment.step:>6,}  "
-                f"validation {moment.validation_nats_per_character:.4f} nats/character  {_figures(moment, True)}",
+                f"validation {moment.validation_nats_per_character:.4f} nats/character"
+                + (f"  {_figures(moment, True)}" if self._wide or not self._console.is_terminal else ""),
                 markup=False,
                 soft_wrap=True,
             )
