@@ -61,7 +61,7 @@ class Asked(Request):
         self._wanted = wanted
 
     @property
-    def signal(self) -> int | None:
+    def signal(self) -> int | None:  # type: ignore[override]  # read only, where the real one is set
         return signal.SIGTERM if self._wanted() else None
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import onechange as onechange_package
-from onechange import cli, family, laboratory
+from onechange import family, laboratory, mistake
 from onechange.checkpoint_reader import read as read_run
 from onechange.estimate import UPDATES
 from onechange.scale import SCALES
@@ -622,7 +622,7 @@ def test_measure_refuses_a_corpus_that_changed(
 
 def test_output_that_the_terminal_s_encoding_lacks_is_said_in_words() -> None:
     error = UnicodeEncodeError("ascii", "one → two", 4, 5, "ordinal not in range(128)")
-    assert "'ascii' codec can't encode character" in cli._sentence(error)
+    assert "'ascii' codec can't encode character" in mistake.sentence(error)
 
 
 @pytest.mark.parametrize(

@@ -437,7 +437,7 @@ onechange.laboratory.report.write = lambda folder: None
 BEFORE = "return original(*given, **named)"
 DEATHS = {
     "training": KILL.format(
-        module="laboratory",
+        module="orders",
         name="execute",
         when="False",
         after="""data, watch = given[1], given[5]

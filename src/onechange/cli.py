@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from onechange import mistake
 from onechange.stopping import Stopped
 
 app = typer.Typer(
@@ -55,6 +56,10 @@ def run(
     on_nonfinite: Annotated[
         str, typer.Option(help="A loss or gradient that is not finite: stop, or skip that update.")
     ] = "stop",
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many runs go side by side. Default: as many as there is room for."),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run, and how long it would take.")
     ] = False,
@@ -65,7 +70,9 @@ def run(
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     from onechange.verbs import running
 
-    request = running.Request(study, scale, data, out, seeds, arm or [], resume, on_nonfinite, processes)
+    request = running.Request(
+        study, scale, data, out, seeds, arm or [], resume, on_nonfinite, processes, jobs
+    )
     if dry_run:
         running.dry_run(request, as_json)
     else:
@@ -190,6 +197,8 @@ def main() -> None:
         status = _stopped("stopped", signal.SIGINT)
     except Stopped as error:
         status = _stopped(str(error), error.signal)
+    except SystemExit as end:  # of runs side by side: their jobs have saved
+        status = _stopped("stopped", signal.SIGTERM) if end.code == 128 + signal.SIGTERM else end.code
     except UsageError as error:
         status = _misused(error)
     except BrokenPipeError:
@@ -198,7 +207,7 @@ def main() -> None:
     except (ValueError, LookupError, OSError) as error:
         if os.environ.get("ONECHANGE_TRACEBACK"):
             raise
-        print(f"onechange: {_sentence(error)}", file=sys.stderr)
+        print(f"onechange: {mistake.sentence(error)}", file=sys.stderr)
         status = 2
     sys.exit(status)
 
@@ -221,11 +230,3 @@ def _misused(error: Any) -> int:
         command = error.ctx.command_path if error.ctx else "onechange"
         print(f"onechange: {message.removesuffix('.')}; see {command} --help", file=sys.stderr)
     return error.exit_code
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'the system'}: {error.strerror}"
-    if isinstance(error, UnicodeError):  # its first argument is the encoding's name
-        return str(error)
-    return str(error.args[0]) if error.args else type(error).__name__

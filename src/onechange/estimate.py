@@ -1,6 +1,8 @@
 """How long a run would take here, from a few real updates on a part of its batch."""
 
+import heapq
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 
 import torch
@@ -36,6 +38,23 @@ def seconds_per_step(recipe: Recipe, data: Dataset) -> float:
         times.append(time.perf_counter() - started)
     whole = min(times) * recipe.batch / part
     return whole * COMPILED_SHARE if recipe.compile else whole
+
+
+def side_by_side(seconds: Iterable[float], jobs: int, slower: float = 1.0) -> float:
+    """Seconds until the last of several runs ends if the next one always goes to the first of ``jobs`` that is free.
+
+    ``slower``: how many times longer each of them takes than alone; see `crowding`.
+    """
+    free_at = [0.0] * jobs
+    for one in seconds:
+        heapq.heapreplace(free_at, free_at[0] + one * slower)
+    return max(free_at)
+
+
+def crowding(jobs: int, threads: int) -> float:
+    """How many times slower runs are assumed to be for going side by side: by as much as their threads outnumber the
+    processors. That they share memory and caches too is not allowed for."""
+    return max(1.0, jobs * threads / processor.threads(0))
 
 
 def why_eager(plan: Plan) -> str | None:

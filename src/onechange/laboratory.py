@@ -1,44 +1,54 @@
-"""Running a study: every arm with every seed, one after the other, each finished before the next begins."""
+"""Running a study: every arm with every seed, one after the other or several side by side."""
 
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
 
-from onechange import atomic, prompts, record, report, run_lock
-from onechange.checkpoint import Checkpoints
-from onechange.finiteness import NotFinite, OnNonfinite
-from onechange.plan import Plan
+from onechange import atomic, prompts, record, report
+from onechange.finiteness import OnNonfinite
+from onechange.jobs import Jobs
+from onechange.orders import Failed, Finished, Order, Remarked, Stepped, carry_out
+from onechange.plan import Plan, Run
 from onechange.processes import ALONE, Group, Lost
-from onechange.run import execute, finished
+from onechange.run import finished
 from onechange.settings import ARM_FAMILIES
 from onechange.study_folder import StudyFolder
 from onechange.tokenizer_show import describe
 from onechange.training import Moment
 
-Watch = Callable[[str, int, Moment], None]
-"""Told of arm, seed and moment after every step."""
-Say = Callable[[str], None]
-"""Told once of what a person should know."""
+
+class Watcher(Protocol):
+    """Whoever wants to know how a study goes."""
+
+    def watch(self, arm: str, seed: int, moment: Moment) -> None:
+        """A step is done; of runs side by side not every one is told, but every evaluation is."""
+
+    def ended(self, arm: str, seed: int) -> None:
+        """A run is finished, or has failed."""
+
+    def say(self, note: str) -> None:
+        """Something that a person should know."""
 
 
 def run(
     plan: Plan,
     folder: StudyFolder,
-    watch: Watch,
-    say: Say,
+    watcher: Watcher,
+    jobs: Jobs | None = None,
     group: Group = ALONE,
     on_nonfinite: OnNonfinite = "stop",
 ) -> dict[str, Any]:
-    """Run what of ``plan`` is not finished yet and return the results; ``on_nonfinite`` as in `onechange.training`.
+    """Run what of ``plan`` is not finished yet, in ``jobs`` or without them in this process, and return the results.
+
+    Without jobs a run may be spread over a ``group`` of processes; ``on_nonfinite`` as in `onechange.training`.
 
     The folder must be begun and locked. A run whose loss stops being finite is marked as failed and the study goes
     on; a finished run is not touched.
     """
     corpus = plan.corpus
     _same_corpus(folder, corpus.fingerprint)
-    for arm in plan.arms:  # all there from the start: a resume without --seeds knows what was asked for
-        for seed in plan.seeds:
-            folder.run(arm, seed).mkdir(parents=True, exist_ok=True)
+    for run in plan.runs:  # all there from the start: a resume without --seeds knows what was asked for
+        folder.run(*run).mkdir(parents=True, exist_ok=True)
     kept, notes = prompts.usable(plan.study.prompts, corpus)
     facts = {
         **corpus.facts,
@@ -48,7 +58,7 @@ def run(
     }
     atomic.write(folder.path / "corpus.json", _pretty(facts))
     for note in [*corpus.facts["notes"], *notes]:
-        say(note)
+        watcher.say(note)
     for arm in plan.arms:
         described = describe(plan.dataset(arm).tokenizer, facts["demonstration"])
         tokens = [list(pair) for pair in zip(described["tokens"], described["ids"], strict=True)]
@@ -56,10 +66,17 @@ def run(
         settings = {key: _short(getattr(recipe, key)) for key in _SHOWN}
         content = {**plan.facts(arm), "settings": settings, "demonstration": tokens}
         atomic.write(folder.path / "arms" / arm / "arm.json", _pretty(content))
-    for seed in plan.seeds:
-        for arm in plan.arms:
-            _one(plan, folder, arm, seed, kept, watch, say, group, on_nonfinite)
-            record.refresh(folder)
+    orders = _orders(plan, folder, kept, on_nonfinite)
+    ends = (
+        _one_after_the_other(plan, orders, watcher, group)
+        if jobs is None
+        else _side_by_side(jobs, orders, watcher)
+    )
+    for (arm, seed), end in ends:
+        if isinstance(end, Failed):
+            watcher.say(f"{arm}, seed {seed}: stopped, {end.error}; its last good checkpoint is kept")
+        watcher.ended(arm, seed)
+        record.refresh(folder)
     results = record.write(folder)
     report.write(folder.path)
     return results
@@ -81,41 +98,46 @@ def _same_corpus(folder: StudyFolder, fingerprint: str) -> None:
         )
 
 
-def _one(
-    plan: Plan,
-    folder: StudyFolder,
-    arm: str,
-    seed: int,
-    kept: list[str],
-    watch: Watch,
-    say: Say,
-    group: Group,
-    on_nonfinite: OnNonfinite,
-) -> None:
-    path, recipe = folder.run(arm, seed), plan.recipe(arm, seed)
-    if finished(path, recipe):
-        return
-    try:
-        with run_lock.locked(path):
-            execute(
-                recipe,
-                plan.dataset(arm),
-                plan.study.sampling,
-                kept,
-                path,
-                lambda moment: watch(arm, seed, moment),
-                lambda note: say(f"{arm}, seed {seed}: {note}"),
-                group,
-                on_nonfinite,
-            )
-    except Lost as error:
-        step = Checkpoints(path).step("last") or 0
-        raise Lost(
-            f"{arm}, seed {seed}: {error}; the same command with --resume goes on from step {step}"
-        ) from error
-    except NotFinite as error:
-        atomic.write(path / "failure.json", json.dumps({"error": str(error)}) + "\n")
-        say(f"{arm}, seed {seed}: stopped, {error}; its last good checkpoint is kept")
+def _orders(plan: Plan, folder: StudyFolder, kept: list[str], on_nonfinite: OnNonfinite) -> dict[Run, Order]:
+    """What is not finished, in the plan's order."""
+    orders = {}
+    for run in plan.runs:
+        path, recipe = folder.run(*run), plan.recipe(*run)
+        if not finished(path, recipe):
+            orders[run] = Order(recipe, plan.study.sampling, kept, str(path), on_nonfinite)
+    return orders
+
+
+def _one_after_the_other(
+    plan: Plan, orders: Mapping[Run, Order], watcher: Watcher, group: Group
+) -> Iterator[tuple[Run, Finished | Failed]]:
+    for (arm, seed), order in orders.items():
+        data = plan.dataset(arm)
+
+        def watch(moment: Moment, arm: str = arm, seed: int = seed) -> None:
+            watcher.watch(arm, seed, moment)
+
+        def say(note: str, arm: str = arm, seed: int = seed) -> None:
+            watcher.say(f"{arm}, seed {seed}: {note}")
+
+        try:
+            yield (arm, seed), carry_out(order, data, watch, say, group)
+        except Lost as error:
+            raise Lost(f"{arm}, seed {seed}: {error}") from error
+
+
+def _side_by_side(
+    jobs: Jobs, orders: Mapping[Run, Order], watcher: Watcher
+) -> Iterator[tuple[Run, Finished | Failed]]:
+    runs = {order.run: run for run, order in orders.items()}
+    for order, told in jobs.work(orders.values()):
+        arm, seed = runs[order.run]
+        if isinstance(told, Stepped):
+            watcher.watch(arm, seed, told.moment)
+        elif isinstance(told, Remarked):
+            watcher.say(f"{arm}, seed {seed}: {told.note}")
+        else:
+            yield (arm, seed), told
 
 
 def _short(value: Any) -> Any:

@@ -19,6 +19,9 @@ from onechange.study import Study
 from onechange.tokenizer import Tokenizer
 from onechange.watching import Watch, unwatched
 
+Run = tuple[str, int]
+"""An arm's name and a seed."""
+
 
 @dataclass(frozen=True)
 class Means:
@@ -53,6 +56,11 @@ class Plan:
             self.settings(name)
         for name in self.arms:
             self.study.arm(name)
+
+    @property
+    def runs(self) -> list[Run]:
+        """Every run in the order in which they begin: all arms with the first seed, then with the next."""
+        return [(arm, seed) for seed in self.seeds for arm in self.arms]
 
     def settings(self, arm: str) -> dict[str, Any]:
         """The arm's resolved settings under the plan's scale."""

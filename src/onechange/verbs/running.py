@@ -4,6 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from onechange import differences, estimate, finiteness, laboratory, launch, source, study_file
+from onechange import differences, estimate, finiteness, jobs, laboratory, launch, source, study_file
 from onechange.family import resolve
 from onechange.following import follow
+from onechange.jobs import Jobs
 from onechange.plan import Plan
 from onechange.processes import Group, Lost
 from onechange.report import read as read_report
@@ -40,6 +42,7 @@ class Request:
     resume: bool
     on_nonfinite: str = "stop"
     processes: int | None = None
+    jobs: int | None = None
 
     @property
     def command(self) -> str:
@@ -59,7 +62,7 @@ def run(request: Request, as_json: bool) -> None:
 
     In every process but the first of several: take part in the runs of the first.
     """
-    # --processes with --jobs above 1 is refused here: runs side by side, each spread over processes, is not offered.
+    request = _reconciled(request)
     if launch.was_restarted():
         request = replace(request, resume=True)
     try:
@@ -72,6 +75,18 @@ def run(request: Request, as_json: bool) -> None:
         output.notes.print(f"onechange: {error}", markup=False, soft_wrap=True)
         sys.stderr.flush()
         os._exit(1)  # broken connections are not waited for
+
+
+def _reconciled(request: Request) -> Request:
+    """A run that is spread over processes has the machine to itself."""
+    processes = launch.asked(request.processes)
+    if processes == 1:
+        return request
+    if (request.jobs or 1) > 1:
+        raise ValueError(
+            f"--jobs {request.jobs}: must be 1 with {processes} processes; runs that are spread go one after another"
+        )
+    return replace(request, jobs=1)
 
 
 def _follow(group: Group) -> None:
@@ -95,19 +110,24 @@ def _lead(request: Request, group: Group, as_json: bool) -> None:
         raise ValueError(
             f"{folder.path} holds a study already: --resume goes on with it, another --out starts afresh"
         )
-    if not folder.exists:
-        new_plan.check()  # what is wrong with text or settings leaves no folder behind
-    with folder.locked():
+    with ExitStack() as stack:
+        started = None
+        if not folder.exists:
+            started = _start_jobs(stack, request, folder, new_plan)  # they import while the text is prepared
+            new_plan.check()  # what is wrong with text or settings leaves no folder behind
+        stack.enter_context(folder.locked())
         if folder.exists:
             plan = _resumed(request, folder, new_plan)
+            started = started or _start_jobs(stack, request, folder, plan)
         else:
             plan = new_plan
             _say_means(plan, group.size)
             folder.begin(plan, content, request.study or DEFAULT_STUDY, request.command)
         for arm in plan.arms:  # a large text has a bar of its own
             plan.dataset(arm)
-        with Progress(plan) as progress:
-            results = laboratory.run(plan, folder, progress.watch, progress.say, group, policy)
+        side_by_side = started.number if started else 1
+        with Progress(plan.runs, _unfinished(plan, folder), side_by_side) as progress:
+            results = laboratory.run(plan, folder, progress, started, group, policy)
     if as_json:
         output.document(results)
     else:
@@ -129,13 +149,17 @@ def show(folder: Path) -> None:
 @preparing.shown()
 def dry_run(request: Request, as_json: bool) -> None:
     """Show every arm, its one change, what follows from it, and about how long it would take here."""
+    request = _reconciled(request)
     processes = launch.asked(request.processes)
     plan, _, _ = _prepare(request, processes)
     arms = []
     for name in plan.arms:
         seconds = estimate.seconds_per_step(plan.recipe(name, 0), plan.dataset(name)) / processes
         arms.append({**plan.facts(name), "seconds_per_step": seconds})
-    total = sum(arm["seconds_per_step"] * arm["steps"] for arm in arms) * len(plan.seeds)
+    number = jobs.count(plan, len(plan.runs), request.jobs)
+    slower = estimate.crowding(number, plan.chosen.threads)
+    each = {arm["name"]: arm["seconds_per_step"] * arm["steps"] for arm in arms}
+    total = estimate.side_by_side((each[arm] for arm, _ in plan.runs), number, slower)
     if as_json:
         output.document(
             {
@@ -149,6 +173,7 @@ def dry_run(request: Request, as_json: bool) -> None:
                 "precision": plan.chosen.precision,
                 "compile": plan.chosen.compile,
                 "device": plan.chosen.device,
+                "jobs": number,
                 "estimated_seconds": total,
                 "arms": arms,
             }
@@ -158,9 +183,17 @@ def dry_run(request: Request, as_json: bool) -> None:
     output.out.print(_side_by_side(arms))
     count = f"{len(plan.seeds)} seed" + ("s" if len(plan.seeds) > 1 else "")
     output.out.print(
-        f"\nTraining {len(arms)} arms, {count}: about {duration(total)} on this machine; compiling, evaluations and "
-        "samples come on top.\nNothing was trained."
+        f"\nTraining {len(arms)} arms, {count}{_beside(number, slower)}: about {duration(total)} on this machine; "
+        "compiling, evaluations and samples come on top.\nNothing was trained."
     )
+
+
+def _beside(number: int, slower: float) -> str:
+    """What the estimate assumes of runs side by side."""
+    if number == 1:
+        return ""
+    how = f"each {slower:.2g} times slower for it" if slower > 1 else "none slower for it"
+    return f", {number} runs at a time and {how}"
 
 
 def duration(seconds: float) -> str:
@@ -204,6 +237,20 @@ def _prepare(request: Request, processes: int) -> tuple[Plan, bytes, StudyFolder
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out {out}: is a file, it must be a folder or not exist")
     return plan, content, StudyFolder(out)
+
+
+def _unfinished(plan: Plan, folder: StudyFolder) -> list[tuple[str, int]]:
+    return [run for run in plan.runs if not (folder.run(*run) / "measures.json").is_file()]
+
+
+def _start_jobs(stack: ExitStack, request: Request, folder: StudyFolder, plan: Plan) -> Jobs | None:
+    """Processes for runs side by side, if there are to be any."""
+    number = jobs.count(plan, len(_unfinished(plan, folder)), request.jobs)
+    return stack.enter_context(Jobs(number, _say)) if number > 1 else None
+
+
+def _say(note: str) -> None:
+    output.notes.print(note, style="yellow", markup=False)
 
 
 def _resumed(request: Request, folder: StudyFolder, asked: Plan) -> Plan:
