@@ -163,9 +163,9 @@ SIGNAL = (
     QUIET
     + """
 import signal
-from onechange import laboratory
+from onechange import orders
 signal.signal(signal.SIGINT, signal.default_int_handler)
-original, runs = laboratory.execute, []
+original, runs = orders.execute, []
 def signalled(recipe, data, sampling, prompts, run, watch, *rest, **named):
     runs.append(run)
     def watching(moment):
@@ -174,7 +174,7 @@ def signalled(recipe, data, sampling, prompts, run, watch, *rest, **named):
             for _ in range({times}):
                 os.kill(os.getpid(), signal.{name})
     return original(recipe, data, sampling, prompts, run, watching, *rest, **named)
-laboratory.execute = signalled
+orders.execute = signalled
 """
 )
 
@@ -292,8 +292,8 @@ SECOND = (
     + """
 import json, subprocess, sys
 from pathlib import Path
-from onechange import laboratory
-original = laboratory.execute
+from onechange import orders
+original = orders.execute
 def doubled(recipe, data, sampling, prompts, run, watch, *rest, **named):
     def watching(moment):
         watch(moment)
@@ -302,7 +302,7 @@ def doubled(recipe, data, sampling, prompts, run, watch, *rest, **named):
             second = subprocess.run(words, capture_output=True, text=True)
             Path({told!r}).write_text(json.dumps([second.returncode, second.stdout, second.stderr]))
     return original(recipe, data, sampling, prompts, run, watching, *rest, **named)
-laboratory.execute = doubled
+orders.execute = doubled
 """
 )
 
