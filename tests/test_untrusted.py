@@ -315,7 +315,8 @@ def test_merges_that_double_and_double_are_refused(study: Path):
 )
 def test_deep_nesting_is_one_line(study: Path, text: Path, name: str, depth: int):
     deep = "[" * depth + "]" * depth
-    content = f"question = {deep}" if name.endswith(".toml") else f'{{"step": {deep}}}\n'
+    key = {"start.json": "source", "tokenizer.json": "settings"}.get(Path(name).name, "step")
+    content = f"question = {deep}" if name.endswith(".toml") else f'{{"{key}": {{"x": {deep}}}}}\n'
     (study / name).write_text(content)
     assert check(study, text) >= 1
 
