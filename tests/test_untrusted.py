@@ -16,6 +16,7 @@ import pytest
 from onechange import digest, laboratory, tokenizer_file, untrusted
 from onechange import report as pages
 from onechange.checkpoint import Checkpoints
+from onechange.tensor_file import describe
 from onechange.tokenizer import bpe
 from small_studies import Outcome, files, onechange
 from test_checkpoint import sealed
@@ -184,12 +185,12 @@ def test_whatever_is_spoiled_is_a_result_or_one_line(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(100, 108))
+@pytest.mark.parametrize("seed", range(100, 116))
 def test_whatever_is_spoiled_anywhere_is_a_result_or_one_line(
     study: Path, text: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(pages, "write", lambda folder: None)
-    fuzz(study, text, seed, 400)
+    fuzz(study, text, seed, 150)
 
 
 @pytest.mark.long
@@ -211,7 +212,8 @@ def grown(action: Callable[[], Any]) -> int:
 @pytest.mark.parametrize(
     ("key", "value", "told"),
     [
-        ("width", "1000000000", "its embedding has shape"),
+        ("width", "100000000", "embedding has shape"),
+        ("width", "1000000000", "its sizes make no model"),
         ("width", "1000000000000000000", "its sizes make no model"),
         ("layers", "1000000000", "layers = 1000000000, but the checkpoint's weights are"),
         ("window", "1000000000", "position.table has shape"),
@@ -228,13 +230,25 @@ def test_sizes_that_no_memory_holds_are_refused_before_anything_is_allocated(
     outcome: list[Outcome] = []
     assert grown(lambda: outcome.append(onechange("sample", run, "--prompt", "The "))) < MEMORY
     assert one_line(outcome[0]), outcome
-    assert told.removeprefix("its ") in outcome[0].err
+    assert told in outcome[0].err
 
 
 def tensor_file(path: Path, head: Any, data: bytes = b"", claimed: int | None = None) -> None:
     """A safetensors file, its head as given."""
     text = head if isinstance(head, bytes) else json.dumps(head).encode()
     path.write_bytes(struct.pack("<Q", len(text) if claimed is None else claimed) + text + data)
+
+
+def test_a_head_too_long_is_not_read(tmp_path: Path):
+    """It names nothing, and holds four million spaces."""
+    path = tmp_path / "weights.safetensors"
+    tensor_file(path, b"{}" + b" " * ((1 << 22) - 2))
+    assert describe(path) == {}
+    tensor_file(path, b"{}" + b" " * (1 << 22))
+    with pytest.raises(
+        ValueError, match=r"damaged: its head has 4,194,306 bytes, it may have at most 4,194,304"
+    ):
+        describe(path)
 
 
 @pytest.mark.parametrize(
@@ -294,14 +308,15 @@ def test_merges_that_double_and_double_are_refused(study: Path):
         "arms/merged/seed-0/metrics.jsonl",
         "arms/merged/seed-0/timing.jsonl",
         "arms/merged/seed-0/measures.json",
-        "arms/merged/seed-0/environment.json",
+        "arms/plain/seed-0/environment.json",
         "arms/merged/seed-0/checkpoints/best.json",
         "arms/merged/seed-0/checkpoints/step-000006/state.json",
     ],
 )
 def test_deep_nesting_is_one_line(study: Path, text: Path, name: str, depth: int):
     deep = "[" * depth + "]" * depth
-    content = f"question = {deep}" if name.endswith(".toml") else f'{{"step": {deep}}}\n'
+    key = {"start.json": "source", "tokenizer.json": "settings"}.get(Path(name).name, "step")
+    content = f"question = {deep}" if name.endswith(".toml") else f'{{"{key}": {{"x": {deep}}}}}\n'
     (study / name).write_text(content)
     assert check(study, text) >= 1
 
@@ -358,7 +373,7 @@ def test_a_link_that_leads_out_is_not_followed(
 
 
 def test_a_link_within_and_a_link_to_the_folder_are_followed(study: Path, text: Path, tmp_path: Path):
-    (study / "arms/merged/seed-0/again.toml").symlink_to(study / "study.toml")
+    (study / "arms/merged/seed-0/again.toml").symlink_to("recipe.toml")
     (tmp_path / "link").symlink_to(study)
     assert check(tmp_path / "link", text) == 0
 
