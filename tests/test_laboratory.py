@@ -158,7 +158,7 @@ def test_results_hold_every_promised_key(storyworld: tuple[Path, Outcome]) -> No
         "characters": training + validation,
         "training_characters": training,
         "validation_characters": validation,
-        "distinct_characters": len(set("".join(corpus.training + corpus.validation))),
+        "distinct_characters": len(set("".join([*corpus.training, *corpus.validation]))),
         "duplicates_removed": 0,
         "fingerprint": corpus.fingerprint,
     }

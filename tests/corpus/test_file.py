@@ -41,7 +41,7 @@ def test_plain_text_is_one_running_text(tmp_path: Path) -> None:
     text = "\n\n".join(paragraphs)
     file.write_text("\n" + text + "\n\n")
     found = corpus(file)
-    assert found.training + found.validation == (found.training[0], found.validation[0])
+    assert (len(found.training), len(found.validation)) == (1, 1)
     assert "\n\n".join([*found.training, *found.validation]) == text
     assert found.facts["split"] == "the last tenth of the text"
     assert 0.09 < found.facts["validation_characters"] / len(text) < 0.11
