@@ -4,6 +4,7 @@ python busy_workers.py FOLDER
 """
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -25,6 +26,9 @@ def waiting(folder: Path) -> Callable[[int], int]:
 
 
 def main() -> None:
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell's background job would inherit that it is ignored
     try:
         for number in workers.ordered(waiting, (Path(sys.argv[1]),), range(20), 2):
             print(number, flush=True)
