@@ -11,6 +11,7 @@ medians. transformers and x-transformers take part where they are installed (`pi
 
 import argparse
 import contextlib
+import importlib
 import importlib.util
 import json
 import resource
@@ -87,11 +88,10 @@ def transformers_gpt2(compiled: bool) -> Callable[[str], Step]:
     """transformers' GPT-2: as it comes (float32, eager), or with bf16 autocast and `torch.compile`."""
 
     def make(scale: str) -> Step:
-        from transformers import GPT2Config, GPT2LMHeadModel
-
+        transformers = importlib.import_module("transformers")
         chosen = recipe(scale)
         torch.set_num_threads(chosen.threads)
-        config = GPT2Config(
+        config = transformers.GPT2Config(
             vocab_size=VOCABULARY,
             n_positions=chosen.window,
             n_embd=chosen.width,
@@ -104,7 +104,7 @@ def transformers_gpt2(compiled: bool) -> Callable[[str], Step]:
             eos_token_id=0,
             use_cache=False,
         )
-        model = GPT2LMHeadModel(config).train()
+        model = transformers.GPT2LMHeadModel(config).train()
         run = torch.compile(model, dynamic=False) if compiled else model
         batch = ids(chosen)[:, :-1]
 
@@ -119,21 +119,20 @@ def transformers_gpt2(compiled: bool) -> Callable[[str], Step]:
 
 def x_transformers(scale: str) -> Step:
     """x-transformers' decoder with bf16 autocast and `torch.compile`."""
-    from x_transformers import AutoregressiveWrapper, Decoder, TransformerWrapper
-
+    library = importlib.import_module("x_transformers")
     chosen = recipe(scale)
     torch.set_num_threads(chosen.threads)
-    layers = Decoder(
+    layers = library.Decoder(
         dim=chosen.width,
         depth=chosen.layers,
         heads=chosen.heads,
         attn_flash=True,
         attn_dim_head=chosen.width // chosen.heads,
     )
-    model = TransformerWrapper(
+    model = library.TransformerWrapper(
         num_tokens=VOCABULARY, max_seq_len=chosen.window, attn_layers=layers, tie_embedding=True
     )
-    wrapped = AutoregressiveWrapper(model)
+    wrapped = library.AutoregressiveWrapper(model)
     run = torch.compile(wrapped, dynamic=False)
     batch = ids(chosen)
 
@@ -194,7 +193,8 @@ class Contestant:
         self.seconds: list[float] = []
         self.peak = 0
         self._process = subprocess.Popen(
-            [sys.executable, __file__, "--serve", name, "--scale", scale],
+            # -P: a file beside this one has the name of a package that transformers needs.
+            [sys.executable, "-P", __file__, "--serve", name, "--scale", scale],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

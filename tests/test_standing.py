@@ -24,10 +24,10 @@ LOOK = (
     + """
 import json, signal
 from pathlib import Path
-from onechange import heartbeat, laboratory, standing
+from onechange import heartbeat, orders, standing
 from onechange.study_folder import StudyFolder
 heartbeat.SECONDS = 0.0
-original, runs = laboratory.execute, []
+original, runs = orders.execute, []
 def looked(recipe, data, sampling, prompts, run, watch, *rest, **named):
     runs.append(run)
     def watching(moment):
@@ -36,7 +36,7 @@ def looked(recipe, data, sampling, prompts, run, watch, *rest, **named):
             Path({told!r}).write_text(json.dumps(standing.collect(StudyFolder(Path({out!r})))))
             os.kill(os.getpid(), signal.SIGKILL)
     return original(recipe, data, sampling, prompts, run, watching, *rest, **named)
-laboratory.execute = looked
+orders.execute = looked
 """
 )
 """Looks from within the second run, after its step 5 and before that is noted; then dies."""
