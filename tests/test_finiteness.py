@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from onechange.finiteness import MOST_IN_A_ROW, LeftOut, NotFinite, checked
 from onechange.recipe import Recipe
 from onechange.training import Moment
 from small_studies import onechange
+from test_laboratory import arguments, tale, text_file
 from test_resume import AT_EVERY_STEP, files, pointers
 
 TOKENS = torch.arange(16).view(2, 8)
@@ -186,6 +188,25 @@ def test_weights_that_are_no_numbers_cannot_be_left_out():
         engine.model.embedding[0, 0] = math.nan
     with pytest.raises(NotFinite, match="one"):
         LeftOut("skip", {}).leave_out(NotFinite("one"), engine.model)
+
+
+def test_a_study_tells_how_many_steps_were_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(os, "fsync", lambda file: None)
+    text = text_file(tmp_path / "tales.txt", [tale(number) for number in range(30)])
+    Upset(monkeypatch, 2, 5)
+    words = arguments(tmp_path, text, "--arm", "plain", "--on-nonfinite", "skip")
+    outcome = onechange(*words)
+    assert outcome.status == 0, outcome.err
+    assert "plain, seed 0: 2 steps were left out" in outcome.err
+    told = "plain, seed 0, left out 2 of its steps: their loss or gradient was not finite."
+    shown = " ".join(outcome.out.split())
+    assert told in shown
+    assert told in (tmp_path / "out/report.html").read_text()
+    assert told in (tmp_path / "out/report.md").read_text()
+    results = json.loads((tmp_path / "out/results.json").read_text())
+    assert results["arms"][0]["runs"][0]["steps_left_out"] == 2
+    assert "--on-nonfinite skip" in results["command"]
 
 
 def test_another_word_is_refused():

@@ -227,7 +227,7 @@ def test_a_disk_that_is_full_at_any_instant_is_one_line_and_the_study_goes_on_la
     nursery: Nursery, text: Path, tmp_path: Path, whole: Path
 ):
     random = np.random.default_rng(3)
-    for number, full_at in enumerate([0, *random.integers(430, size=11)]):
+    for number, full_at in enumerate([0, *random.integers(430, size=7)]):
         folder = tmp_path / str(number)
         folder.mkdir()
         program = FULL.format(

@@ -151,6 +151,17 @@ def test_a_history_that_was_altered_within_its_lines_is_known(stopped: Path, who
     assert sound(stopped) == whole
 
 
+def test_times_that_are_no_times_are_set_aside(stopped: Path, whole: dict[str, bytes]):
+    path = stopped / "timing.jsonl"
+    path.write_text(path.read_text() + '{"step": 10}\n{"step": 10, "seconds": "long"}\n')
+    content = path.read_bytes()
+    resumed(stopped)
+    assert sound(stopped) == whole
+    assert (stopped / "checkpoints/damaged/timing.jsonl").read_bytes() == content
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [row["step"] for row in rows] == [*range(1, 11), 12]
+
+
 @pytest.mark.parametrize("damage", [flip, halve])
 def test_who_reads_a_run_is_told_which_file_is_damaged(
     tmp_path: Path, damage: Callable[[Path], None], stopped: Path

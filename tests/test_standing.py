@@ -93,9 +93,9 @@ def test_a_running_a_killed_and_a_finished_study(tmp_path: Path, text: Path):
     assert (after["merged"]["state"], after["merged"]["step"]) == ("stopped", 3), "where a resume begins"
     assert after["merged"]["seconds_left"] is None
     shown = onechange("status", out)
-    assert [line.split()[:6] for line in shown.out.splitlines()[1:3]] == [
-        ["plain", "0", "finished", "6", "of", "6"],
-        ["merged", "0", "stopped", "3", "of", "6"],
+    assert [line.split()[:4] for line in shown.out.splitlines()[1:3]] == [
+        ["plain", "0", "finished", "6/6"],
+        ["merged", "0", "stopped", "3/6"],
     ]
 
     before = files(out, ())

@@ -8,9 +8,9 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
-from onechange import atomic
+from onechange import atomic, shapes
 from onechange.checkpoint import Checkpoints, Which
 from onechange.digest import Damaged
 from onechange.history import History, best
@@ -87,8 +87,17 @@ def _set_aside(folder: Path, path: Path) -> None:
 def _cut_times(timing: History, step: int, checkpoints: Checkpoints) -> None:
     """Times are told, not computed with: of a damaged file the lines that can be read stay."""
     try:
+        shapes.fit(timing.rows(), list[shapes.Times], timing.path)
         timing.cut(step)
     except ValueError:
         _set_aside(checkpoints.folder / "damaged", timing.path)
-        kept = [row for row in timing.readable() if row["step"] <= step]
+        kept = [row for row in timing.readable() if _is_time(row, timing.path) and row["step"] <= step]
         atomic.write(timing.path, "".join(json.dumps(row) + "\n" for row in kept))
+
+
+def _is_time(row: dict[str, Any], path: Path) -> bool:
+    try:
+        shapes.fit(row, shapes.Times, path)
+    except ValueError:
+        return False
+    return True

@@ -20,7 +20,7 @@ def show(folder: Path, as_json: bool) -> None:
         output.document(found)
         return
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for title in ("arm", "seed", "state", "step", "nats/character", "time", "left", "last heard of"):
+    for title in ("arm", "seed", "state", "step", "validation", "time", "left", "heard of"):
         table.add_column(title, overflow="fold")
     now = datetime.now(UTC)
     for run in found["runs"]:
@@ -40,7 +40,7 @@ def _cells(run: dict[str, Any], now: datetime) -> list[str]:
         run["arm"],
         str(run["seed"]),
         run["state"],
-        f"{run['step']:,} of {run['steps']:,}" if begun else f"of {run['steps']:,}",
+        f"{run['step'] if begun else 0:,}/{run['steps']:,}",
         f"{nats:.4f}" if isinstance(nats, float) else "",
         duration(run["seconds"]) if begun else "",
         duration(left) if isinstance(left, int | float) else "",
