@@ -48,7 +48,9 @@ def recipe(scale: str, **changed: Any) -> Recipe:
         precision=processor.precision("auto"),
         compile=processor.why_not_compile() is None,
     )
-    settings.update(threads=means.threads, precision=means.precision, compile=means.compile)
+    settings.update(
+        threads=means.threads, precision=means.precision, compile=means.compile, device=means.device
+    )
     return Recipe(corpus={}, corpus_fingerprint="", steps=steps, seed=0, **{**settings, **changed})
 
 
@@ -134,7 +136,7 @@ def x_transformers(scale: str) -> Step:
     )
     wrapped = library.AutoregressiveWrapper(model)
     run = torch.compile(wrapped, dynamic=False)
-    batch = ids(chosen)
+    batch = ids(chosen)[:, :-1]
 
     def loss() -> torch.Tensor:
         with torch.autocast("cpu", torch.bfloat16):
