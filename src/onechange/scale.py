@@ -30,6 +30,7 @@ SCALES: dict[str, dict[str, Any]] = {
         "evaluate_every": 200,
         "optimizer": {"name": "adamw", "learning_rate": 4e-3},
         "schedule": {"name": "cosine", "warmup": 100},
+        "threads": 1,
     },
     "full": {
         "layers": 6,

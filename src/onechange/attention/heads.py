@@ -3,7 +3,7 @@
 softmax(q kᵀ / sqrt(d) + bias) v, future masked. Vaswani et al. 2017, https://arxiv.org/abs/1706.03762
 """
 
-from typing import final
+from typing import ClassVar, final
 
 import torch
 import torch.nn.functional as F
@@ -22,6 +22,8 @@ class HeadsAttention(Attention):
 
     Dropout there would take torch's attention off its fast path on a processor, at twice the time of a whole step.
     """
+
+    version: ClassVar[int] = 2
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__(sizes)
