@@ -6,12 +6,12 @@ import jaxtyping
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from onechange import family
+from onechange import dropout, family
+from onechange import model as model_module
 from onechange.first_weights import fill
 from onechange.model import Model, parameter_count, surprise
 from onechange.operations import per_token
@@ -167,15 +167,19 @@ def test_dropout_acts_in_training_only():
 
 def test_dropout_acts_on_the_embedding_and_on_what_every_block_adds(monkeypatch: pytest.MonkeyPatch):
     sizes = Sizes(layers=3, heads=4, width=32, window=20, vocabulary=37, dropout=0.25)
-    asked: list[tuple[float, bool, tuple[int, ...]]] = []
+    asked: list[tuple[float, tuple[int, ...]]] = []
+    given: set[tuple[int, ...]] = set()
 
-    def noted(x: Tensor, share: float, training: bool) -> Tensor:
-        asked.append((share, training, tuple(x.shape)))
+    def noted(x: Tensor, share: float, key: Tensor) -> Tensor:
+        asked.append((share, tuple(x.shape)))
+        given.add(tuple(key.tolist()))
         return x
 
-    monkeypatch.setattr(F, "dropout", noted)
+    monkeypatch.setattr(dropout, "drop", noted)
+    monkeypatch.setattr(model_module, "drop", noted)
     loud("learned", sizes)(drawn(2, 20))
-    assert asked == [(0.25, True, (2, 20, 32))] * (1 + 2 * 3)
+    assert asked == [(0.25, (2, 20, 32))] * (1 + 2 * 3)
+    assert len(given) == 1 + 2 * 3, "no two places drop the same numbers"
 
 
 def test_first_weights_are_gpt_2_s():

@@ -70,8 +70,8 @@ class Engine:
         self.optimizer = optimizer.make(self.model.named_parameters())
         if recipe.compile:
             torch._dynamo.reset()  # graphs of an earlier run in this process would count against its limit
-            for block in self.model.blocks:
-                block.compile(dynamic=False)
+            for part in (self.model.dropout, *self.model.blocks):
+                part.compile(dynamic=False)
         self._surprise: nn.Module = Surprise(self.model, recipe.compile)
         self._learning = self._surprise
 

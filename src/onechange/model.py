@@ -13,6 +13,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from onechange import dropout
+from onechange.dropout import Dropout, drop
 from onechange.family import build
 from onechange.position import Position
 from onechange.sizes import Sizes
@@ -30,13 +32,17 @@ class Block(nn.Module):
         self.dropout = sizes.dropout
 
     def forward(
-        self, x: Float[Tensor, "batch time width"], position: Position, positions: Int[Tensor, " time"]
+        self,
+        x: Float[Tensor, "batch time width"],
+        position: Position,
+        positions: Int[Tensor, " time"],
+        keys: Int[Tensor, "2 2"] | None = None,
     ) -> Float[Tensor, "batch time width"]:
-        x = x + self._drop(self.attention(self.attention_norm(x), position, positions))
-        return x + self._drop(self.mlp(self.mlp_norm(x)))
-
-    def _drop(self, x: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time width"]:
-        return F.dropout(x, self.dropout, self.training) if self.dropout else x
+        """``keys``: of the dropout on what attention and mlp add, ``None`` for none."""
+        mixed = self.attention(self.attention_norm(x), position, positions)
+        x = x + (mixed if keys is None else drop(mixed, self.dropout, keys[0]))
+        thought = self.mlp(self.mlp_norm(x))
+        return x + (thought if keys is None else drop(thought, self.dropout, keys[1]))
 
 
 class Model(nn.Module):
@@ -50,6 +56,7 @@ class Model(nn.Module):
         self.sizes = sizes
         self.embedding = nn.Parameter(torch.empty(sizes.vocabulary, sizes.width))
         self.position: Position = build("position", parts["position"], sizes)
+        self.dropout = Dropout(sizes.dropout)
         self.blocks = nn.ModuleList(Block(sizes, parts) for _ in range(sizes.layers))
         self.norm = build("norm", parts["norm"], sizes)
         self.recompute = False
@@ -62,16 +69,16 @@ class Model(nn.Module):
         if positions is None:
             positions = torch.arange(tokens.shape[1], device=tokens.device)
         x = self.position.embed(F.embedding(tokens, self.embedding), positions)
-        if self.sizes.dropout:
-            x = F.dropout(x, self.sizes.dropout, self.training)
-        for block in self.blocks:
-            if self.recompute:
-                keeps = bool(self.sizes.dropout)  # what was left out must be left out again
-                x = checkpoint(
-                    block, x, self.position, positions, use_reentrant=False, preserve_rng_state=keeps
-                )
+        keys = None
+        if self.sizes.dropout and self.training:
+            keys = dropout.keys(1 + 2 * len(self.blocks)).to(x.device)
+            x = self.dropout(x, keys[0])
+        for number, block in enumerate(self.blocks):
+            given = (x, self.position, positions, None if keys is None else keys[1 + 2 * number :][:2])
+            if self.recompute:  # all that is random was drawn above
+                x = checkpoint(block, *given, use_reentrant=False, preserve_rng_state=False)
             else:
-                x = block(x, self.position, positions)
+                x = block(*given)
         return self.norm(x)
 
     def logits(self, features: Float[Tensor, "... width"]) -> Float[Tensor, "... vocabulary"]:
