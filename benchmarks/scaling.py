@@ -13,7 +13,6 @@ that this machine is fast in, compiled where it can; rounds are interleaved; med
 
 import argparse
 import json
-import resource
 import statistics
 import subprocess
 import sys
@@ -27,7 +26,7 @@ import numpy as np
 import torch
 from training import VOCABULARY, recipe
 
-from onechange import dataset, documents, evaluate, family, processor, source
+from onechange import dataset, device, documents, evaluate, family, processor, source
 from onechange.engine import Engine
 from onechange.operations import per_token
 
@@ -107,7 +106,7 @@ def encode(path: Path) -> dict[str, float]:
         "prepare": prepared - started,
         "learn": learned - prepared,
         "encode": time.perf_counter() - learned,
-        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak_memory_bytes": device.peak_memory(torch.device("cpu")),
     }
 
 

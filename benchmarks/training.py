@@ -14,7 +14,6 @@ import contextlib
 import importlib
 import importlib.util
 import json
-import resource
 import statistics
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from typing import Any
 
 import torch
 
-from onechange import family, processor
+from onechange import device, family, processor
 from onechange.allocator import keep_freed_memory
 from onechange.engine import Engine
 from onechange.operations import per_token
@@ -194,7 +193,7 @@ def serve(name: str, scale: str) -> None:
             started = time.perf_counter()
             step()
             seconds = time.perf_counter() - started
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+            peak = device.peak_memory(torch.device("cpu"))
             print(json.dumps({"seconds": seconds, "peak_memory_bytes": peak}), file=answers, flush=True)
 
 

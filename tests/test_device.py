@@ -3,6 +3,8 @@
 Machines with a GPU are stood in for; the tests that need a real one run where there is one.
 """
 
+import subprocess
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -95,6 +97,13 @@ def test_peak_memory_holds_what_was_held():
     held = torch.ones(64 * 2**20)
     assert device.peak_memory(torch.device("cpu")) >= before
     assert device.peak_memory(torch.device("cpu")) > held.numel() * 4
+
+
+def test_peak_memory_is_not_that_of_who_started_the_process():
+    program = 'import torch\nfrom onechange import device\nprint(device.peak_memory(torch.device("cpu")))'
+    held = torch.ones(2**30 // 4)  # 1 GiB, more than importing takes
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert held.numel() * 4 > int(done.stdout) > 2**26
 
 
 @pytest.mark.parametrize("position", [{"name": "learned"}, {"name": "rope", "theta": 500.0}])

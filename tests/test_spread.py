@@ -123,7 +123,7 @@ def test_losses_and_windows_are_those_of_one_process(
 def test_a_batch_that_cannot_be_halved_counts_every_row_once(
     spread: Spread, tmp_path: Path, processes: int, micro_batch: int
 ):
-    changed = {"batch": 7, "micro_batch": micro_batch, "steps": 8}
+    changed = {**LONG_ENOUGH, "batch": 7, "micro_batch": micro_batch}
     whole = finished(spread.run(tmp_path / "whole", 1, {**changed, "micro_batch": 0}))
     seen = finished(spread.run(tmp_path / "run", processes, changed))
     assert windows(seen) == windows(whole)
