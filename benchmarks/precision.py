@@ -133,7 +133,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.seeds < 2:
         parser.error("--seeds: at least 2, or there is no spread to compare with")
-    arms = arguments.arm or list(ARMS)
+    arms: list[str] = arguments.arm or list(ARMS)
     plans = {name: plan(name, arguments.scale, arguments.steps, arguments.data) for name in VARIANTS}
     data = plans["float32"].dataset(arms[0])
     found = {
