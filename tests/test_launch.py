@@ -128,7 +128,7 @@ def test_processes_share_the_threads(monkeypatch: pytest.MonkeyPatch):
     study = parse(STUDY.encode())
     corpus = family.resolve("corpus", study.corpus)
     for processes, threads in ((1, 9), (2, 4), (4, 2), (20, 1)):
-        plan = Plan(study, "quick", corpus, [0], ["plain"], processes=processes)
+        plan = Plan(study, "full", corpus, [0], ["plain"], processes=processes)
         assert plan.chosen.threads == threads
 
 
