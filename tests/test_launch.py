@@ -145,7 +145,12 @@ def test_torchrun_on_one_machine_and_on_two(tmp_path: Path):
     ]
     assert [machine.wait(120) for machine in machines] == [0, 0], (tmp_path / "machine-0/stderr").read_text()
     assert not (tmp_path / "machine-1/out").is_dir(), "only the first writes"
-    assert (tmp_path / "machine-1/stdout").read_text() == (tmp_path / "machine-1/stderr").read_text() == ""
+    assert (tmp_path / "machine-1/stdout").read_text() == ""
+    # torchrun itself may complain there, when the first machine's part of it has ended a moment earlier.
+    said = (tmp_path / "machine-1/stderr").read_text().splitlines()
+    assert [
+        line for line in said if "torch/distributed/elastic/" not in line and not line.startswith("E")
+    ] == []
 
 
 @pytest.mark.long
