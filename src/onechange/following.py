@@ -14,6 +14,7 @@ from onechange.engine import Engine
 from onechange.finiteness import LeftOut, NotFinite, OnNonfinite
 from onechange.processes import Group
 from onechange.recipe import Recipe
+from onechange.stopping import Request
 from onechange.texts import Texts
 from onechange.training import evaluation_is_due, losses
 from onechange.windows import Windows
@@ -35,15 +36,22 @@ def follow(
         data = text_of(recipe)
         group.ready()
         with stopping.deferred() as stop:
-            asked = lambda stop=stop: wanted() or stop.signal is not None  # noqa: E731  # one line, used once
-            _along(recipe, data, group, asked, order["on_nonfinite"])
+            _along(recipe, data, group, wanted, stop, order["on_nonfinite"])
     group.ready()
 
 
 def _along(
-    recipe: Recipe, data: Dataset, group: Group, wanted: Callable[[], bool], on_nonfinite: OnNonfinite
+    recipe: Recipe,
+    data: Dataset,
+    group: Group,
+    wanted: Callable[[], bool],
+    stop: Request,
+    on_nonfinite: OnNonfinite,
 ) -> None:
-    engine = Engine(recipe, data.tokenizer.vocabulary_size, group, wanted)
+    def asked() -> bool:
+        return wanted() or stop.signal is not None
+
+    engine = Engine(recipe, data.tokenizer.vocabulary_size, group, asked)
     windows = Windows(data.training, recipe.seed, recipe.batch, recipe.window)
     begun = engine.start({})
     left_out = LeftOut(on_nonfinite, begun)
