@@ -420,3 +420,12 @@ def test_nothing_is_unpickled(study: Path, tmp_path: Path):
     assert not (tmp_path / "ran").exists()
     sources = [path.read_text() for path in Path(laboratory.__file__).parent.rglob("*.py")]
     assert not any(word in source for source in sources for word in ("import pickle", "torch.load"))
+
+
+def test_a_file_that_is_gone_the_next_moment_is_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A folder is looked at while runs in it replace their files."""
+    walk = os.walk
+    monkeypatch.setattr(
+        os, "walk", lambda top: [(place, [], ["last.json.part"]) for place, _, _ in walk(top)]
+    )
+    untrusted.stay_inside(tmp_path)

@@ -163,9 +163,10 @@ def _first_environment(folder: StudyFolder, arms: Sequence[Mapping[str, Any]]) -
 
 def _json(path: Path, kind: Any) -> dict[str, Any] | None:
     """The object in a file, if there is one, once it was found to be of the ``kind``."""
-    if not path.is_file():
+    try:
+        found = json_file.read(path)
+    except FileNotFoundError:  # never there, or gone this moment: a run beside this one begins anew
         return None
-    found = json_file.read(path)
     shapes.fit(found, kind, path)
     return found
 

@@ -29,7 +29,10 @@ def stay_inside(folder: Path) -> None:
     for place, folders, files in os.walk(folder):
         for name in (*folders, *files):
             path = Path(place, name)
-            kind = path.lstat().st_mode
+            try:
+                kind = path.lstat().st_mode
+            except FileNotFoundError:  # gone meanwhile: a run that trains here replaces its files
+                continue
             if stat.S_ISLNK(kind):
                 try:
                     outside = not path.resolve().is_relative_to(root)
