@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -57,10 +57,10 @@ def ended(process: int) -> bool:
     return not path.is_file() or path.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
-def until(happened: object, seconds: float = 60) -> None:
+def until(happened: Callable[[], object], seconds: float = 60) -> None:
     """Wait for what another process does; fails if it takes too long."""
     end = time.monotonic() + seconds
-    while not happened():  # type: ignore[operator]  # any callable
+    while not happened():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.05)
 

@@ -26,7 +26,7 @@ def attend(
     value: Float[Tensor, "rows time head"],
 ) -> Float[Tensor, "rows time head"]:
     """softmax(q kᵀ / sqrt(head)) v with the future masked; a row is one head of one text."""
-    return _Attend.apply(query, key, value)  # type: ignore[no-any-return]  # torch does not type `apply`
+    return _Attend.apply(query, key, value)
 
 
 class _Attend(torch.autograd.Function):
