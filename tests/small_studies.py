@@ -6,13 +6,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from onechange import cli
+import pytest
+
+from onechange import cli, laboratory
 
 CHARACTERS = 40_000
 
@@ -156,6 +158,17 @@ class Nursery:
         self._mother.stdin.close()
         self._mother.wait(60)
         self._mother.stdout.close()
+
+
+@contextlib.contextmanager
+def in_haste(cache: Path, columns: int = 100) -> Iterator[None]:
+    """A cache and a terminal's width of its own; no waiting for the disk, and no page, which takes seconds to draw."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(cache))
+        patch.setenv("COLUMNS", str(columns))
+        patch.setattr(os, "fsync", lambda file: None)
+        patch.setattr(laboratory.report, "write", lambda folder: None)
+        yield
 
 
 def study_file(folder: Path, content: str = STUDY, name: str = "small.toml") -> Path:

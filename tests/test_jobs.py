@@ -11,11 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from onechange import estimate, jobs, laboratory, processor, run_lock
+from onechange import estimate, jobs, processor, run_lock
 from onechange import study_file as study_file_module
 from onechange.plan import Means, Plan
 from onechange.run_lock import is_locked, locked
-from small_studies import STUDY, TIMES, Nursery, Outcome, files, onechange, study_file, without_times
+from small_studies import (
+    STUDY,
+    TIMES,
+    Nursery,
+    Outcome,
+    files,
+    in_haste,
+    onechange,
+    study_file,
+    without_times,
+)
 
 ARMS = ("plain", "merged", "turned")
 ENDLESS = STUDY.replace("steps = 6", "steps = 100000")
@@ -30,11 +40,7 @@ TIMES_AND_START = (*TIMES, "start.json")
 
 @pytest.fixture(scope="module", autouse=True)
 def _alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv("COLUMNS", "100")
-        patch.setattr(os, "fsync", lambda file: None)
-        patch.setattr(laboratory.report, "write", lambda folder: None)
+    with in_haste(tmp_path_factory.mktemp("cache")):
         yield
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onechange import laboratory
-from small_studies import Nursery, Outcome, files, onechange
+from small_studies import Nursery, Outcome, files, in_haste, onechange
 from test_laboratory import TIMES_AND_START, arguments, run, same_results, tale, text_file
 
 QUIET = """
@@ -33,11 +32,7 @@ with tempfile.TemporaryDirectory() as folder:
 
 @pytest.fixture(scope="module", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv("COLUMNS", "100")
-        patch.setattr(os, "fsync", lambda file: None)
-        patch.setattr(laboratory.report, "write", lambda folder: None)
+    with in_haste(tmp_path_factory.mktemp("cache")):
         yield
 
 

@@ -1,7 +1,6 @@
 """`onechange status`: where every run of a study stands, while it runs and after whatever ended it."""
 
 import json
-import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from onechange import heartbeat, laboratory, run_lock
+from onechange import heartbeat, run_lock
 from onechange.training import Moment
-from small_studies import STUDY, Nursery, files, onechange, study_file
+from small_studies import STUDY, Nursery, files, in_haste, onechange, study_file
 from test_laboratory import BOUNCING, arguments, run, tale, text_file
 
 QUIET = """
@@ -44,11 +43,7 @@ orders.execute = looked
 
 @pytest.fixture(scope="module", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv("COLUMNS", "120")
-        patch.setattr(os, "fsync", lambda file: None)
-        patch.setattr(laboratory.report, "write", lambda folder: None)
+    with in_haste(tmp_path_factory.mktemp("cache"), 120):
         yield
 
 

@@ -18,7 +18,7 @@ from onechange import report as pages
 from onechange.checkpoint import Checkpoints
 from onechange.tensor_file import describe
 from onechange.tokenizer import bpe
-from small_studies import Outcome, files, onechange
+from small_studies import Outcome, files, in_haste, onechange
 from test_checkpoint import sealed
 from test_laboratory import run, tale, text_file
 
@@ -28,11 +28,7 @@ MEMORY = 64 << 20
 
 @pytest.fixture(scope="module", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv("COLUMNS", "100")
-        patch.setattr(os, "fsync", lambda file: None)
-        patch.setattr(laboratory.report, "write", lambda folder: None)
+    with in_haste(tmp_path_factory.mktemp("cache")):
         yield
 
 
