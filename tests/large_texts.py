@@ -33,9 +33,9 @@ def table(path: Path, **other: Any) -> dict[str, Any]:
     return family.resolve("corpus", {"name": "file", "path": str(path), **other})
 
 
-def work(path: Path, cache: Path, tokenizer: dict[str, Any] = BPE) -> dict[str, Any]:
+def work(path: Path, cache: Path, tokenizer: dict[str, Any] = BPE, test: float = 0.0) -> dict[str, Any]:
     """Prepare, learn and encode; the facts of what came of it."""
-    corpus = documents.prepare(table(path), cache=cache)
+    corpus = documents.prepare(table(path, test=test), cache=cache)
     return facts(corpus, dataset.made(corpus, tokenizer, cache=cache))
 
 
@@ -43,12 +43,13 @@ def facts(corpus: Corpus, data: Dataset) -> dict[str, Any]:
     """Everything that a study uses, as JSON values."""
     found: dict[str, Any] = {
         "stories": [list(corpus.training), list(corpus.validation)],
+        "test": list(corpus.test),
         "corpus": [corpus.facts, corpus.fingerprint, corpus.alphabet, corpus.validation_log_probability],
         "tokenizer": data.tokenizer.state(),
         "separator": data.separator.tolist(),
         "sample": [data.training_sample.tolist(), data.training_sample_characters],
     }
-    for part in ("training", "validation"):
+    for part in ("training", "validation", *(["test"] if data.test else [])):
         for name, value in vars(getattr(data, part)).items():
             array = isinstance(value, np.ndarray)
             found[f"{part}.{name}"] = [value.dtype.name, value.tolist()] if array else value

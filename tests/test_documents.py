@@ -21,9 +21,16 @@ class Given(Source):
     texts: Iterable[str] = ()
     made = 0
 
-    def __init__(self, *, characters: int | None = None, separator: str = "\n\n", path: str = "") -> None:
+    def __init__(
+        self,
+        *,
+        characters: int | None = None,
+        separator: str = "\n\n",
+        path: str = "",
+        test: float = 0.0,
+    ) -> None:
         self.characters = characters
-        self.separator = separator
+        self.separator, self.test = separator, test
 
     def documents(self) -> Iterator[str]:
         type(self).made += 1
@@ -46,7 +53,8 @@ def prepared(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(
             family, "build", lambda name, table: kind(**{k: table[k] for k in table if k != "name"})
         )
-        return prepare({"name": "given", "characters": None, "separator": "\n\n", **settings}, cache=cache)
+        table = {"name": "given", "characters": None, "separator": "\n\n", "test": 0.0, **settings}
+        return prepare(table, cache=cache)
 
     return from_texts
 
@@ -110,6 +118,28 @@ def test_wrong_settings(prepared) -> None:
         prepared(TWELVE, separator="")
     with pytest.raises(ValueError, match=r"corpus\.characters = 0"):
         prepared(TWELVE, characters=0)
+
+
+def test_a_test_takes_nothing_from_validation_and_marks_the_text(prepared) -> None:
+    plain, tested = prepared(TWELVE), prepared(TWELVE, test=0.1)
+    assert tested.validation == plain.validation == ("story 10",)
+    assert tested.test == ("story 9",) and plain.test == ()
+    assert tested.training == tuple(story for story in plain.training if story != "story 9")
+    assert (tested.facts["test_documents"], tested.facts["test_characters"]) == (1, len("story 9"))
+    content = {
+        "separator": "\n\n",
+        "training": list(tested.training),
+        "validation": ["story 10"],
+        "test": ["story 9"],
+    }
+    truth = hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
+    assert tested.fingerprint == truth != plain.fingerprint
+
+
+@pytest.mark.parametrize("share", [-0.1, 0.51, 1.0])
+def test_a_share_that_cannot_be_put_aside(prepared, share: float) -> None:
+    with pytest.raises(ValueError, match=rf"corpus\.test = {share}: must be from 0 .* to 0\.5"):
+        prepared(TWELVE, test=share)
 
 
 def test_a_story_may_hold_the_separator(prepared) -> None:

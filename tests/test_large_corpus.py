@@ -52,6 +52,7 @@ def test_the_truth_itself_is_in_memory_and_by_hand(truth: dict[str, Any], tmp_pa
         STORIES[9::10],
     ]
     assert truth["corpus"][0]["duplicates_removed"] == 2
+    assert truth["test"] == []
 
 
 @pytest.mark.parametrize("tokenizer", [BPE, {**BPE, "learn_from": "all"}, {"name": "character"}], ids=str)
@@ -64,6 +65,18 @@ def test_a_large_text_is_what_a_small_one_is(
     assert isinstance(corpus.training, Stories) and len(corpus.training.blocks) > 5
     assert work(text, tmp_path, tokenizer) == truth
     assert work(text, tmp_path, tokenizer) == truth, "from the cache"
+
+
+@pytest.mark.parametrize("learn_from", ["training", "all"])
+def test_a_large_text_has_its_test_part_too(
+    text: Path, learn_from: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokenizer = {**BPE, "learn_from": learn_from}
+    truth = work(text, tmp_path / "unused", tokenizer, test=0.2)
+    assert truth["test"] and truth["test.characters"] == sum(len(story) + 2 for story in truth["test"])
+    small(monkeypatch.setattr)
+    assert work(text, tmp_path, tokenizer, test=0.2) == truth
+    assert work(text, tmp_path, tokenizer, test=0.2) == truth, "from the cache"
 
 
 def test_batches_are_the_same_too(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +124,7 @@ def test_a_text_with_few_stories_stays_in_memory(large: None, tmp_path: Path) ->
 
 
 def test_a_generator_s_text_is_kept_likewise(large: None, tmp_path: Path) -> None:
-    settings = {"name": "storyworld", "world": 0, "characters": 30_000, "separator": "\n\n"}
+    settings = {"name": "storyworld", "world": 0, "characters": 30_000, "separator": "\n\n", "test": 0.0}
     corpus = prepare(settings, cache=tmp_path)
     in_memory = prepare(settings, cache=None)
     assert isinstance(corpus.training, Stories) and isinstance(in_memory.training, tuple)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onechange.splitting import part, shorten, split
+from onechange.splitting import Rule, part, shorten, split
 
 
 @given(st.integers(10, 200))
@@ -22,6 +22,45 @@ def test_few_documents_leave_the_last_one(count: int) -> None:
     parts = split(documents)
     assert (parts.training, parts.validation) == (tuple(documents[:-1]), (documents[-1],))
     assert parts.notes == [f"only {count} documents: the last one alone is the validation text"]
+
+
+@given(st.integers(10, 400), st.sampled_from([0.05, 0.1, 0.2, 0.25, 0.3, 0.45, 0.5]))
+def test_a_test_part_has_its_share_and_leaves_validation_alone(count: int, share: float) -> None:
+    documents = [str(number) for number in range(1, count + 1)]
+    if count * share < 2:
+        return
+    parts = split(documents, share)
+    assert parts.validation == split(documents).validation
+    assert sorted([*parts.training, *parts.validation, *parts.test], key=int) == documents
+    # Evenly: no beginning of the text holds more or less than its share, up to one document.
+    for end in range(9, count + 1, 10):
+        held = sum(int(text) <= end for text in parts.test)
+        assert abs(held - share / 0.9 * (end - end // 10)) <= 1
+
+
+def test_a_tenth_for_the_test_is_the_document_before_validation() -> None:
+    assert [number for number in range(1, 51) if Rule(0.1).part(number) == "test"] == [9, 19, 29, 39, 49]
+
+
+@pytest.mark.parametrize(
+    ("documents", "test", "message"),
+    [
+        (["a"] * 5, 0.1, "5 documents are too few"),
+        (["a"] * 20, 0.01, "of 20 documents that is none"),
+        (["ab"], 0.1, "too short"),
+    ],
+)
+def test_too_little_for_a_test(documents: list[str], test: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        split(documents, test)
+
+
+def test_a_running_text_is_parted_twice_and_keeps_its_validation() -> None:
+    text = " ".join(f"word{number}" for number in range(1000))
+    parts = split([text], 0.2)
+    assert parts.validation == split([text]).validation
+    assert " ".join([*parts.training, *parts.test, *parts.validation]) == text
+    assert abs(len(parts.test[0]) / len(text) - 0.2) < 0.005
 
 
 @given(st.text(alphabet="ab.\n ", min_size=2).map(str.strip).filter(lambda text: len(text) > 1))

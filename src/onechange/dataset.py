@@ -32,6 +32,8 @@ class Dataset:
     training_sample: Integer[np.ndarray, " tokens"]
     """The first whole training stories that reach the validation text's length: the training loss is theirs."""
     training_sample_characters: int
+    test: Encoding | None = None
+    """The text that no choice has seen, where some was put aside."""
 
 
 def made(
@@ -55,13 +57,14 @@ def made(
         found = large_encoding.read(place)
     if found is None:
         raise OSError(f"{place}: what was just written there cannot be read back")
-    return _dataset(corpus, *found)
+    tokenizer, encodings = found
+    return _dataset(corpus, tokenizer, *encodings)
 
 
 def learn(corpus: Corpus, resolved: Mapping[str, Any], watch: Watch = unwatched) -> Tokenizer:
     """The tokenizer that ``resolved`` names, learned from the text that its settings allow."""
     tokenizer: Tokenizer = build("tokenizer", resolved)
-    parts = [corpus.training, *([corpus.validation] if tokenizer.learn_from == "all" else [])]
+    parts = [corpus.training, *([corpus.validation, corpus.test] if tokenizer.learn_from == "all" else [])]
     separators = repeat(corpus.separator, sum(map(len, parts)))
     learns_from_text = type(tokenizer).count is not Tokenizer.count
     if not isinstance(corpus.training, Stories) or not learns_from_text:
@@ -86,12 +89,17 @@ def _counter(resolved: Mapping[str, Any]) -> Callable[[Block], Counter[str]]:
 
 def dataset(corpus: Corpus, tokenizer: Tokenizer) -> Dataset:
     """``corpus`` under a learned ``tokenizer``, in memory."""
-    training = encode(tokenizer, corpus.training, corpus.separator)
-    validation = encode(tokenizer, corpus.validation, corpus.separator)
-    return _dataset(corpus, tokenizer, training, validation)
+    parts = [corpus.training, corpus.validation, *([corpus.test] if corpus.test else [])]
+    return _dataset(corpus, tokenizer, *(encode(tokenizer, part, corpus.separator) for part in parts))
 
 
-def _dataset(corpus: Corpus, tokenizer: Tokenizer, training: Encoding, validation: Encoding) -> Dataset:
+def _dataset(
+    corpus: Corpus,
+    tokenizer: Tokenizer,
+    training: Encoding,
+    validation: Encoding,
+    test: Encoding | None = None,
+) -> Dataset:
     reached = int(np.searchsorted(training.story_characters.cumsum(), validation.characters)) + 1
     return Dataset(
         tokenizer=tokenizer,
@@ -100,4 +108,5 @@ def _dataset(corpus: Corpus, tokenizer: Tokenizer, training: Encoding, validatio
         separator=tokenizer.encode(corpus.separator).astype(np.int64),
         training_sample=training.ids[: training.story_tokens[:reached].sum()],
         training_sample_characters=int(training.story_characters[:reached].sum()),
+        test=test,
     )

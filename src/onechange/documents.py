@@ -13,7 +13,7 @@ from typing import Any, Literal
 from onechange import family, large_corpus, prepared
 from onechange.cleaning import Tally, clean
 from onechange.corpus import Source
-from onechange.splitting import EVERY, RULE, shorten, split
+from onechange.splitting import EVERY, Parts, Rule, check_test, shorten, split
 from onechange.text_store import Stories
 from onechange.watching import Watch, unwatched
 
@@ -36,11 +36,15 @@ class Corpus:
     """What is reported about the corpus, ready for JSON; counts of characters leave separators out."""
     validation_log_probability: float | None
     """The sum of log p over the validation stories in nats, where the source knows it."""
+    test: Sequence[str] = ()
+    """What no choice may look at; empty where nothing was put aside."""
+    test_log_probability: float | None = None
 
     @cached_property
     def alphabet(self) -> str:
         """The distinct characters of all stories and the separator, in the order of their code points."""
-        return "".join(sorted({*self.separator, *_distinct(self.training), *_distinct(self.validation)}))
+        parts = (self.training, self.validation, self.test)
+        return "".join(sorted({*self.separator, *chain.from_iterable(map(_distinct, parts))}))
 
     @property
     def entropy_floor(self) -> float | None:
@@ -48,10 +52,17 @@ class Corpus:
 
         A separator costs nothing here: a source that knows its stories also knows where they end.
         """
-        if self.validation_log_probability is None:
+        return self._floor(self.validation, self.validation_log_probability)
+
+    @property
+    def entropy_floor_of_test(self) -> float | None:
+        """The same of the test text."""
+        return self._floor(self.test, self.test_log_probability) if self.test else None
+
+    def _floor(self, stories: Sequence[str], log_probability: float | None) -> float | None:
+        if log_probability is None:
             return None
-        characters = _characters(self.validation) + len(self.validation) * len(self.separator)
-        return -self.validation_log_probability / characters
+        return -log_probability / (_characters(stories) + len(stories) * len(self.separator))
 
 
 def user_cache() -> Path:
@@ -74,6 +85,7 @@ def prepare(
     characters = resolved["characters"]
     if characters is not None and characters < 1:
         raise ValueError(f"corpus.characters = {characters}: the least is 1")
+    check_test(resolved["test"])
     source: Source = family.build("corpus", resolved)
     source.cache = folder = user_cache() if cache == "user" else cache
     stamp = None if folder is None else source.stamp()
@@ -81,7 +93,7 @@ def prepare(
         return _read(source, resolved, None, watch)
     place = prepared.place(folder, resolved, source.version, {**source.identity(), **stamp})
     if source.reproducible and (content := prepared.load(place)) is not None:
-        parts = {part: tuple(content[part]) for part in ("training", "validation")}
+        parts = {part: tuple(content[part]) for part in ("training", "validation", "test")}
         return Corpus(**{**content, **parts})
     if (stored := large_corpus.read(place.with_suffix(""))) is not None:
         return _stored(stored)
@@ -110,12 +122,12 @@ def _read(source: Source, resolved: Mapping[str, Any], place: Path | None, watch
             raise ValueError(
                 f"{_called(resolved)}: its text is {kept[0]!r}; a corpus needs two characters at least"
             )
-    parts = split(kept)
+    parts = split(kept, source.test)
     notes += parts.notes
-    content = _content(source, resolved, parts.training, parts.validation, parts.rule, cut, notes, tally)
+    content = _content(source, resolved, parts, parts.rule, cut, notes, tally)
     if len(kept) == 1:
-        content["validation_log_probability"] = None
-    return Corpus(training=parts.training, validation=parts.validation, **content)
+        content |= {"validation_log_probability": None, "test_log_probability": None}
+    return Corpus(training=parts.training, validation=parts.validation, test=parts.test, **content)
 
 
 def _read_on(
@@ -134,9 +146,10 @@ def _read_on(
         notes, cut = _ending(source, tally)
         if (source.stamp() or {}) != stamp:
             raise ValueError(f"{_called(resolved)}: it was changed while it was read; start again")
-        return _content(source, resolved, stored.training, stored.validation, RULE, cut, notes, tally)
+        return _content(source, resolved, stored, Rule(source.test).words, cut, notes, tally)
 
-    large_corpus.write(place, chain(_emptied(kept), others), about, source.characters or sizes)
+    expected = source.characters or sizes
+    large_corpus.write(place, chain(_emptied(kept), others), about, expected, source.test)
     stored = large_corpus.read(place)
     if stored is None:
         raise OSError(f"{place}: what was just written there cannot be read back")
@@ -150,7 +163,7 @@ def _emptied(stories: list[str]) -> Iterator[str]:
 
 
 def _stored(stored: large_corpus.Stored) -> Corpus:
-    return Corpus(training=stored.training, validation=stored.validation, **stored.about)
+    return Corpus(training=stored.training, validation=stored.validation, test=stored.test, **stored.about)
 
 
 def _ending(source: Source, tally: Tally) -> tuple[list[str], str | None]:
@@ -171,28 +184,30 @@ def _ending(source: Source, tally: Tally) -> tuple[list[str], str | None]:
 def _content(
     source: Source,
     resolved: Mapping[str, Any],
-    training: Sequence[str],
-    validation: Sequence[str],
+    parts: Parts | large_corpus.Stored,
     rule: str,
     cut: str | None,
     notes: list[str],
     tally: Tally,
 ) -> dict[str, Any]:
     """All of a `Corpus` but its stories."""
-    mark = fingerprint(training, validation, source.separator)
+    training, validation, test = parts.training, parts.validation, parts.test
+    mark = fingerprint(training, validation, source.separator, test)
     facts = {
         "name": resolved["name"],
         "settings": {key: value for key, value in resolved.items() if key != "name"},
         "identity": source.identity(),
         "fingerprint": mark,
         "documents": tally.stories,
-        "characters": _characters(training) + _characters(validation),
-        "distinct_characters": len({*_distinct(training), *_distinct(validation)}),
+        "characters": sum(map(_characters, (training, validation, test))),
+        "distinct_characters": len({*_distinct(training), *_distinct(validation), *_distinct(test)}),
         "duplicates_removed": tally.duplicates,
         "training_documents": len(training),
         "validation_documents": len(validation),
         "training_characters": _characters(training),
         "validation_characters": _characters(validation),
+        "test_documents": len(test),
+        "test_characters": _characters(test),
         "separator": source.separator,
         "split": rule,
         "cut": cut,
@@ -203,13 +218,17 @@ def _content(
         "fingerprint": mark,
         "facts": facts,
         "validation_log_probability": _log_probability(source, validation),
+        "test_log_probability": _log_probability(source, test) if test else None,
     }
 
 
-def fingerprint(training: Iterable[str], validation: Iterable[str], separator: str) -> str:
-    """SHA-256 in hexadecimal of the canonical JSON of what a model sees."""
+def fingerprint(
+    training: Iterable[str], validation: Iterable[str], separator: str, test: Sequence[str] = ()
+) -> str:
+    """SHA-256 in hexadecimal of the canonical JSON of what a model sees and is judged by."""
     digest = hashlib.sha256(b'{"separator":' + _json(separator))
-    for name, stories in ("training", training), ("validation", validation):
+    parts = {"training": training, "validation": validation, **({"test": test} if test else {})}
+    for name, stories in parts.items():
         digest.update(b"," + _json(name) + b":[")
         between, others = b"", iter(stories)
         while some := list(islice(others, 1000)):

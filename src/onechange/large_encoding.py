@@ -21,8 +21,8 @@ from onechange.text_store import Block, Stories
 from onechange.tokenizer import Tokenizer
 from onechange.watching import Watch
 
-FORMAT = 1
-PARTS = ("training", "validation")
+FORMAT = 2
+PARTS = ("training", "validation", "test")
 _TABLES = ("tokens", "characters", "bytes")
 _Encoded = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """Ids, and the tables of their stories."""
@@ -45,6 +45,8 @@ def write(
 ) -> None:
     """Encode the stories of ``corpus`` into ``folder``. An `OSError` says what the disk lacks."""
     parts = {"training": corpus.training, "validation": corpus.validation}
+    if corpus.test:
+        parts["test"] = corpus.test
     blocks = [block for part in parts.values() if isinstance(part, Stories) for block in part.blocks]
     total = sum(block.bytes for block in blocks)
     done = written = 0
@@ -73,13 +75,14 @@ def write(
     finished.make(folder, fill, lambda: written * total // done if done else total)
 
 
-def read(folder: Path) -> tuple[Tokenizer, Encoding, Encoding] | None:
-    """Tokenizer, training and validation text; ``None`` where the folder is absent, unfinished or damaged."""
+def read(folder: Path) -> tuple[Tokenizer, list[Encoding]] | None:
+    """Tokenizer and the parts that there are, in order; ``None`` where the folder is absent, unfinished or damaged."""
     if finished.read(folder) is None:
         return None
     tokenizer = tokenizer_file.load(folder / "tokenizer.json")
-    training, validation = (_encoding(folder, part, tokenizer) for part in PARTS)
-    return tokenizer, training, validation
+    return tokenizer, [
+        _encoding(folder, part, tokenizer) for part in PARTS if (folder / f"{part}.ids").is_file()
+    ]
 
 
 def _encoding(folder: Path, part: str, tokenizer: Tokenizer) -> Encoding:

@@ -33,6 +33,7 @@ def test_every_member_has_the_common_settings(table: dict[str, Any]) -> None:
     assert types["characters"] == int | None
     assert types["separator"] is str
     assert family.defaults("corpus", table["name"])["separator"] == "\n\n"
+    assert types["test"] is float and family.defaults("corpus", table["name"])["test"] == 0.0
 
 
 def test_documents_are_the_same_each_time_and_in_order(table: dict[str, Any]) -> None:

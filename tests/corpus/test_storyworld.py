@@ -57,7 +57,7 @@ def test_documents_are_lazy_endless_and_begin_alike_however_many_are_asked_for(w
 
 
 def test_settings_are_those_of_a_source_and_wrong_ones_say_what_to_do():
-    settings = {"world": 0, "characters": CHARACTERS, "separator": "\n\n"}
+    settings = {"world": 0, "characters": CHARACTERS, "separator": "\n\n", "test": 0.0}
     assert family.defaults("corpus", "storyworld") == settings
     with pytest.raises(ValueError, match=r"corpus\.characters = None: .* say how many"):
         Storyworld(characters=None)

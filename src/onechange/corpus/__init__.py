@@ -10,7 +10,8 @@ class Source(ABC):
     """Gives raw documents in a fixed order; `onechange.documents.prepare` cleans, cuts and splits them.
 
     A member's keyword-only settings always include ``characters`` (how much text is wanted; ``None``: all of
-    it) and ``separator`` (the text that follows every document, never empty).
+    it), ``separator`` (the text that follows every document, never empty) and ``test`` (the share of the text that is
+    put aside for a test).
     """
 
     version: ClassVar[int] = 1
@@ -20,6 +21,7 @@ class Source(ABC):
 
     characters: int | None
     separator: str
+    test: float
 
     cache: Path | None = None
     """A folder for what is expensive to fetch, set by `prepare` before it reads; ``None``: keep nothing."""

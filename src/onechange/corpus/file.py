@@ -20,12 +20,19 @@ class File(Source):
     """
 
     def __init__(
-        self, *, path: str, field: str = "text", characters: int | None = None, separator: str = "\n\n"
+        self,
+        *,
+        path: str,
+        field: str = "text",
+        characters: int | None = None,
+        separator: str = "\n\n",
+        test: float = 0.0,
     ) -> None:
         self.path = path
         self.field = field
         self.characters = characters
         self.separator = separator
+        self.test = test
         self._notes: list[str] = []
 
     def documents(self) -> Iterator[str]:

@@ -22,7 +22,12 @@ class Storyworld(Source):
     """
 
     def __init__(
-        self, *, world: int = 0, characters: int | None = 1_600_000, separator: str = "\n\n"
+        self,
+        *,
+        world: int = 0,
+        characters: int | None = 1_600_000,
+        separator: str = "\n\n",
+        test: float = 0.0,
     ) -> None:
         if characters is None:
             raise ValueError(
@@ -34,7 +39,7 @@ class Storyworld(Source):
             raise ValueError(
                 "corpus.separator = '': the text between stories must not be empty, e.g. '\\n\\n'"
             )
-        self.world, self.characters, self.separator = world, characters, separator
+        self.world, self.characters, self.separator, self.test = world, characters, separator, test
         self._grammar = grammar.load()
 
     def documents(self) -> Iterator[str]:

@@ -30,11 +30,17 @@ class TinyStories(Source):
     """
 
     def __init__(
-        self, *, path: str | None = None, characters: int | None = 1_600_000, separator: str = "\n\n"
+        self,
+        *,
+        path: str | None = None,
+        characters: int | None = 1_600_000,
+        separator: str = "\n\n",
+        test: float = 0.0,
     ) -> None:
         self.path = path
         self.characters = characters
         self.separator = separator
+        self.test = test
         self._changes = Changes(path or HUB_FILE.name)
 
     def documents(self) -> Iterator[str]:
