@@ -16,7 +16,7 @@ from onechange.processes import Group
 from onechange.recipe import Recipe
 from onechange.stopping import Request
 from onechange.texts import Texts
-from onechange.training import evaluation_is_due, losses
+from onechange.training import ends_early, evaluation_is_due, losses
 from onechange.windows import Windows
 
 
@@ -65,6 +65,8 @@ def _along(
                 left_out.leave_out(error, engine.model)
             if evaluation_is_due(recipe, step):
                 losses(engine, data, step)
+                if ends_early(None, recipe, group):
+                    return
             if engine.stopping:
                 return
     except NotFinite:

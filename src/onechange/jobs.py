@@ -17,7 +17,7 @@ from types import FrameType
 
 import msgspec
 
-from onechange import processor
+from onechange import budget, processor
 from onechange.orders import Failed, Finished, Order, Refused, Remarked, Report, Stepped, Stopped
 from onechange.plan import Plan
 
@@ -39,11 +39,9 @@ def count(plan: Plan, runs: int, asked: int | None) -> int:
 
     Needs no corpus: what is known of a run before its text is read decides.
     """
-    base = plan.settings(plan.study.base_name)
+    base = plan.study.settings(plan.study.base_name, plan.scale)
     threads = plan.means.threads if plan.means else processor.threads(base["threads"])
-    tokens = base["budget"]["steps"] * base["batch"] * base["window"]
-    # 12 · layers · width² weights of a usual block, each used six times a token.
-    if asked is None and 6 * tokens * 12 * base["layers"] * base["width"] ** 2 < OPERATIONS_WORTH_A_PROCESS:
+    if asked is None and budget.rough_operations(base) < OPERATIONS_WORTH_A_PROCESS:
         return 1
     return max(1, min(asked or processor.threads(0) // threads, runs))
 

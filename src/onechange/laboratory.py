@@ -59,7 +59,7 @@ def run(
     atomic.write(folder.path / "corpus.json", _pretty(facts))
     for note in [*corpus.facts["notes"], *notes]:
         watcher.say(note)
-    for arm in plan.arms:
+    for arm in plan.run_names:
         described = describe(plan.dataset(arm).tokenizer, facts["demonstration"])
         tokens = [list(pair) for pair in zip(described["tokens"], described["ids"], strict=True)]
         recipe = plan.recipe(arm, 0)

@@ -42,6 +42,8 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     activations: Activations
     steps: int
     evaluate_every: int
+    patience: int = 0
+    """Evaluations in a row without a new lowest validation loss after which the run ends early; 0: it never does."""
     clip: float
     precision: Precision
     compile: bool
@@ -59,8 +61,9 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         for key in ("batch", "steps", "evaluate_every", "threads"):
             if getattr(self, key) < 1:
                 raise ValueError(f"{key} = {getattr(self, key)}: must be at least 1")
-        if self.micro_batch < 0:
-            raise ValueError(f"micro_batch = {self.micro_batch}: must be at least 0")
+        for key in ("micro_batch", "patience"):
+            if getattr(self, key) < 0:
+                raise ValueError(f"{key} = {getattr(self, key)}: must be at least 0")
         if not (self.clip > 0 and math.isfinite(self.clip)):
             raise ValueError(f"clip = {self.clip}: must be a finite number above 0")
         if self.seed < 0:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from onechange import family
+from onechange import budget, family
 from onechange.recipe import Recipe
 
 ARM_FAMILIES = ("tokenizer", *family.MODEL_FAMILIES, *family.TRAINING_FAMILIES)
@@ -27,6 +27,7 @@ DEFAULTS: dict[str, Any] = {
     "activations": "keep",
     "budget": {"steps": 1000},
     "evaluate_every": 100,
+    "patience": 0,
     "clip": 1.0,
     "precision": "auto",
     "compile": "auto",
@@ -35,10 +36,11 @@ DEFAULTS: dict[str, Any] = {
 }
 _TYPES: dict[str, Any] = {
     **dict.fromkeys(
-        ("layers", "heads", "width", "window", "batch", "micro_batch", "evaluate_every", "threads"), int
+        ("layers", "heads", "width", "batch", "micro_batch", "evaluate_every", "patience", "threads"), int
     ),
     "dropout": float,
     "clip": float,
+    "window": Any,
     "budget": Any,
     "precision": Literal["auto", "bf16", "float32"],
     "compile": Literal["auto", "on", "off"],
@@ -81,23 +83,32 @@ def member(key: str, value: Any, parent: Mapping[str, Any], scaled: Mapping[str,
 
 def plain(key: str, given: Any) -> Any:
     """A size or another single setting, checked; a `ValueError` names it, its value and what is allowed."""
-    value = family.checked(key, given, _TYPES[key])
-    if key == "budget" and not (
-        isinstance(value, dict)
-        and [*value] == ["steps"]
-        and type(value["steps"]) is int
-        and value["steps"] >= 1
-    ):
-        raise ValueError(f"budget = {value!r}: must be {{ steps = N }} with N at least 1")
-    return value
+    if key == "budget":
+        return budget.checked(given)
+    if key == "window":
+        return _window(given)
+    return family.checked(key, given, _TYPES[key])
+
+
+def _window(given: Any) -> int | dict[str, int]:
+    """Tokens, or characters of text for which every arm takes as many of its tokens as hold so much on average."""
+    if type(given) is int:
+        return given
+    if isinstance(given, dict) and [*given] == ["characters"]:
+        characters = given["characters"]
+        if type(characters) is int and characters >= 1:
+            return given
+    raise ValueError(
+        f"window = {given!r}: must be a number of tokens, or {{ characters = N }} with N at least 1"
+    )
 
 
 def check_ranges(settings: Mapping[str, Any]) -> None:
     """A recipe knows what its numbers may be; what the corpus, the seed and the machine will give is stood in for."""
     given = {key: value for key, value in settings.items() if key != "budget"}
     given |= {"threads": settings["threads"] or 1, "precision": "float32", "compile": False}
-    given["device"] = "cpu"
-    Recipe(corpus={}, corpus_fingerprint="", seed=0, steps=settings["budget"]["steps"], **given)
+    given |= {"device": "cpu", "window": settings["window"] if type(settings["window"]) is int else 1}
+    Recipe(corpus={}, corpus_fingerprint="", seed=0, steps=1, **given)
 
 
 def shown(value: Any) -> str:

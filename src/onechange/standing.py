@@ -21,8 +21,10 @@ def collect(folder: StudyFolder) -> dict[str, Any]:
     """
     start, study = folder.start(), folder.study()
     runs = []
-    for arm in study.arm_names:
-        steps = study.settings(arm, start.scale)["budget"]["steps"]
+    for arm in study.run_names(start.scale):
+        counted = study.settings(arm, start.scale)["budget"]
+        facts = _read(folder.path / "arms" / arm / "arm.json", "steps")
+        steps = int(_number(facts.get("steps"))) or counted.get("steps", 0)
         for seed in folder.all_seeds():
             runs.append({"arm": arm, "seed": seed, **_run(folder.run(arm, seed), steps)})
     return {"study": start.study, "scale": start.scale, "runs": runs}

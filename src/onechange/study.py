@@ -6,12 +6,12 @@ member and its other settings; with ``name`` it starts from that member's defaul
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from onechange import family
+from onechange import family, tuning
 from onechange.scale import SCALES
 from onechange.settings import (
     ARM_FAMILIES,
@@ -24,6 +24,9 @@ from onechange.settings import (
     plain,
     shown,
 )
+from onechange.splitting import MOST_TEST
+from onechange.sweep import Sweep
+from onechange.tuning import Tuning
 
 DEMONSTRATION = "Lucy found a small box under her bed. When she opened it,"
 """The sentence that shows how tokenizers split, and the prompt where none is given: the article's first."""
@@ -35,6 +38,8 @@ class Arm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"pare
     name: str
     parent: str
     change: dict[str, Any]
+    sweep: Sweep | None = None
+    """Which sweep of the study file made it, if one did."""
 
 
 class Sampling(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -66,6 +71,9 @@ class Study(
     demonstration: str = DEMONSTRATION
     arms: list[Arm] = []
     scales: dict[str, dict[str, Any]] = {}
+    tune: dict[str, Any] = {}
+    test: float | None = None
+    """The share of the text put aside for a test; ``None``: what the corpus says, or as much as tuning needs."""
 
     def __post_init__(self) -> None:
         if "" in self.prompts:
@@ -91,6 +99,41 @@ class Study(
         for place, settings in self.scales.items():
             for key in ARM_FAMILIES:
                 check_scaled(f"scale.{place}", key, settings.get(key, {}))
+        if self.test is not None and not 0 <= self.test <= MOST_TEST:
+            raise ValueError(
+                f"test = {self.test}: must be from 0 to {MOST_TEST}, the share of the text put aside"
+            )
+        if (tuned := self.tuning) is None:
+            return
+        if self.test == 0:
+            raise ValueError(
+                "test = 0: tuning chooses on validation text and is judged on test text; leave test out, or above 0"
+            )
+        if tuned.key not in (CHANGEABLE_SIZES if tuned.setting is None else ARM_FAMILIES):
+            allowed = [*(f"{key}.SETTING" for key in ARM_FAMILIES), *CHANGEABLE_SIZES]
+            raise ValueError(f"tune.{tuned.path} is not allowed; one of {', '.join(allowed)}")
+        for arm in self.arms:
+            change = arm.change.get(tuned.key)
+            if change is not None and (tuned.setting is None or tuned.setting in change):
+                raise ValueError(
+                    f"arm {arm.name!r} changes {tuned.path}, which is tuned: one of the two must go"
+                )
+            for value in tuned.values:
+                if tuned.name(arm.name, value) in names:
+                    raise ValueError(
+                        f"arm {tuned.name(arm.name, value)!r}: tuning makes an arm of this name too"
+                    )
+
+    @property
+    def tuning(self) -> Tuning | None:
+        """What every arm is tuned in, if anything is."""
+        return tuning.read(self.tune)
+
+    def test_share(self, corpus: Mapping[str, Any]) -> float:
+        """How much of the text of the resolved ``corpus`` is put aside for the test."""
+        if self.test is not None:
+            return self.test
+        return corpus["test"] or (tuning.TEST if self.tune else 0.0)
 
     @property
     def base_name(self) -> str:
@@ -99,8 +142,36 @@ class Study(
 
     @property
     def arm_names(self) -> list[str]:
-        """Every arm, the base first."""
+        """Every arm that the file names or a sweep makes, the base first."""
         return [self.base_name, *(arm.name for arm in self.arms)]
+
+    def names(self, scale: str) -> list[str]:
+        """The arms that there are under ``scale``: at a sweep's value that is the parent's own, the parent stands."""
+        parents = {arm.parent for arm in self.arms}
+        return [
+            name
+            for name in self.arm_names
+            if (arm := self.arm(name)) is None
+            or arm.sweep is None
+            or name in parents
+            or self.settings(name, scale) != self.settings(arm.parent, scale)
+        ]
+
+    def candidates(self, name: str, scale: str) -> dict[Any, str]:
+        """Every value at which arm ``name`` is run, with the name it has there; without tuning there is none."""
+        if (tuned := self.tuning) is None:
+            return {}
+        own = tuned.own(self.settings(name, scale))
+        values = [*dict.fromkeys([*tuned.values, own])]
+        if all(type(value) in (int, float) for value in values):
+            values.sort()
+        return {value: name if value == own else tuned.name(name, value) for value in values}
+
+    def run_names(self, scale: str, arms: Sequence[str] | None = None) -> list[str]:
+        """Whatever has runs of its own: ``arms`` (all of `names`), then each of them at the values of the tuning."""
+        names = self.names(scale) if arms is None else list(arms)
+        tuned = [other for name in names for other in self.candidates(name, scale).values() if other != name]
+        return names + tuned
 
     def arm(self, name: str) -> Arm | None:
         """The arm of this name, ``None`` for the base; a `LookupError` lists the arms."""
@@ -109,6 +180,11 @@ class Study(
         for arm in self.arms:
             if arm.name == name:
                 return arm
+        if (tuned := self.tuning) is not None:
+            for parent in self.arm_names:
+                for value in tuned.values:
+                    if tuned.name(parent, value) == name:
+                        return Arm(name, parent, tuned.change(value))
         raise LookupError(f"no arm {name!r} in this study; there is {', '.join(self.arm_names)}")
 
     def settings(self, name: str, scale: str) -> dict[str, Any]:
@@ -135,7 +211,10 @@ class Study(
             check_ranges({**parent, key: changed})
         except (ValueError, LookupError) as error:
             raise type(error)(f"{where}: {error.args[0]}") from None
-        if changed == parent[key]:
+        made = (
+            arm.sweep is not None or name not in self.arm_names
+        )  # values of a list: the parent's may be among them
+        if changed == parent[key] and not made:
             raise ValueError(
                 f"{where}: change.{key} changes nothing: {arm.parent!r} has {shown(changed)} too"
             )
@@ -149,7 +228,10 @@ class Study(
         scaled = dict(SCALES.get(name, {}))
         for key, value in self.scales.get(name, {}).items():
             keeps_member = (
-                isinstance(value, dict) and "name" not in value and isinstance(scaled.get(key), dict)
+                key in ARM_FAMILIES
+                and isinstance(value, dict)
+                and "name" not in value
+                and isinstance(scaled.get(key), dict)
             )
             scaled[key] = {**scaled[key], **value} if keeps_member else value
         return scaled

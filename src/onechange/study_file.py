@@ -1,18 +1,23 @@
 """Study files: the built-in ones, and how one is found and read."""
 
 import tomllib
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
-from onechange import untrusted
+from onechange import sweep, untrusted
 from onechange.study import Arm, Sampling, Study
 
 
-def _check_keys(where: str, kind: type[msgspec.Struct], table: Any) -> None:
-    allowed = [field.encode_name for field in msgspec.structs.fields(kind)]
+def _check_keys(
+    where: str, kind: type[msgspec.Struct], table: Any, instead: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    names = [field.encode_name for field in msgspec.structs.fields(kind)]
+    allowed = [instead.get(name, name) for name in names]
     for key in table if isinstance(table, dict) else ():
         if key not in allowed:
             raise ValueError(f"{where}unknown key {key!r}; allowed: {', '.join(allowed)}")
@@ -60,8 +65,8 @@ def parse(content: bytes) -> Study:
                 )
         _check_keys("sampling: ", Sampling, table.get("sampling"))
         for number, arm in enumerate(table["arm"] if isinstance(table.get("arm"), list) else [], start=1):
-            _check_keys(f"arm {number}: ", Arm, arm)
-        return msgspec.convert(table, Study)
+            _check_keys(f"arm {number}: ", Arm, arm, instead={"sweep": "vary"})
+        return msgspec.convert({**table, "arm": sweep.expanded(table.get("arm", []))}, Study)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from None
     except RecursionError:

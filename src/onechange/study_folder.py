@@ -29,6 +29,8 @@ class Start(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     command: str
     """The command that repeats it."""
     device: Device = "cpu"
+    seconds_per_step: dict[str, float] = {}
+    """Of every arm as it was timed then, where the budget is one of seconds."""
     format: int = FORMAT
 
 
@@ -55,7 +57,8 @@ class StudyFolder:
 
     def all_seeds(self) -> list[int]:
         """Every seed that any arm has a folder for, in order."""
-        return sorted({seed for arm in self.study().arm_names for seed in self.seeds(arm)})
+        names = self.study().run_names(self.start().scale)
+        return sorted({seed for arm in names for seed in self.seeds(arm)})
 
     def begin(self, plan: Plan, content: bytes, word: str, command: str) -> None:
         """Write the study file as it was given, and how it was started."""
@@ -70,6 +73,7 @@ class StudyFolder:
             study=Path(word).stem,
             command=command,
             device=plan.chosen.device,
+            seconds_per_step=dict(plan.seconds_per_step),
         )
         atomic.write(
             self.path / "start.json", msgspec.json.format(msgspec.json.encode(start), indent=1) + b"\n"
@@ -99,7 +103,9 @@ class StudyFolder:
         """The plan of the study in this folder, with the means it was started with."""
         start, found = self.start(), self.study()
         means = Means(start.threads, start.precision, start.compile, start.device)
-        return Plan(found, start.scale, start.source, seeds, arms or found.arm_names, means)
+        names = arms or found.names(start.scale)
+        timed = start.seconds_per_step
+        return Plan(found, start.scale, start.source, seeds, names, means, seconds_per_step=timed)
 
     def corpus(self) -> dict[str, Any]:
         """The content of `corpus.json`."""

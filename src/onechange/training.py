@@ -21,6 +21,7 @@ from onechange.engine import Engine
 from onechange.finiteness import LeftOut, NotFinite, OnNonfinite, first_culprit
 from onechange.history import History, best
 from onechange.operations import per_token
+from onechange.patience import exhausted
 from onechange.processes import ALONE, Group
 from onechange.recipe import Recipe
 from onechange.stopping import Request, Stopped
@@ -58,6 +59,8 @@ def train(
 ) -> None:
     """Train to the recipe's last step, or go on from the folder's last good checkpoint; ``say`` is told of damage.
 
+    A recipe with `patience` ends earlier, after an evaluation, once the validation loss has stopped falling.
+
     Leaves `metrics.jsonl`, `timing.jsonl` and the best and last checkpoint in ``run``. Raises `NotFinite`, naming the
     step, if a loss or a gradient is no number any more; the last good checkpoint stays. With ``on_nonfinite`` "skip"
     the update of such a step is left out instead. Raises `Stopped` once ``stop`` is asked for and the step is saved.
@@ -80,7 +83,11 @@ def train(
     before = checkpoints.load(resumed, engine.model, engine.optimizer) if resumed else {}
     characters = before.get("characters", 0)
     left_out = LeftOut(on_nonfinite, before)
-    engine.start({"step": resumed, **left_out.state})
+    ended = exhausted(metrics.rows(), recipe.patience)
+    engine.start({"step": recipe.steps if ended else resumed, **left_out.state})
+    if ended:
+        checkpoints.tidy(finished=True)
+        return
     spent = max((row["seconds"] for row in timing.rows()), default=0.0)
     started = saved = time.monotonic()
     kept = resumed
@@ -111,6 +118,7 @@ def train(
             }
             validation = row["validation_nats_per_character"]
             metrics.append(row)
+            ended = ends_early(metrics, recipe, group)
         stopped = stop.signal
         if group.size > 1:  # all of them must stop after the same step
             stopped = (stopped or signal.SIGTERM) if engine.stopping else None
@@ -122,7 +130,7 @@ def train(
             checkpoints.save(step, engine.model, engine.optimizer, state)
             checkpoints.point("best", best(metrics.rows()))
             checkpoints.point("last", step)
-            checkpoints.tidy(finished=step == recipe.steps)
+            checkpoints.tidy(finished=ended or step == recipe.steps)
             saved, kept = time.monotonic(), step
         done = step - resumed
         speed = done / max(1e-9, time.monotonic() - started)
@@ -138,6 +146,8 @@ def train(
         )
         if stopped is not None:
             raise Stopped(stopped, kept, recipe.steps)
+        if ended:
+            break
     if left_out.total:
         say(f"{left_out.total:,} steps were left out: their loss or gradient was not finite")
 
@@ -145,6 +155,17 @@ def train(
 def evaluation_is_due(recipe: Recipe, step: int) -> bool:
     """Whether the run is evaluated after ``step``: the first, the last, and every so many between."""
     return step == 1 or step % recipe.evaluate_every == 0 or step == recipe.steps
+
+
+def ends_early(metrics: History | None, recipe: Recipe, group: Group) -> bool:
+    """Whether the evaluation just made is the last one by the recipe's patience.
+
+    Only the first process of a group has ``metrics``; it tells the others.
+    """
+    if not recipe.patience:
+        return False
+    mine = metrics is not None and exhausted(metrics.rows(), recipe.patience)
+    return group.sum([float(mine)])[0] > 0
 
 
 def losses(engine: Engine, data: Dataset, step: int) -> dict[str, float]:

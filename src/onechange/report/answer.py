@@ -109,7 +109,7 @@ def _before(study: Study, arm: Arm, key: str) -> str | None:
 def _described(value: Any) -> str:
     if isinstance(value, Mapping):
         settings = [f"{key} {_described(given)}" for key, given in value.items() if key != "name"]
-        return ", ".join([str(value["name"])] * ("name" in value) + settings)
+        return ", ".join([str(value["name"]), *settings] if "name" in value else settings)
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return str(value)

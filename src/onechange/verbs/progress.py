@@ -37,7 +37,7 @@ class Progress:
         self._moments: dict[Run, Moment] = {}
         self._tasks: dict[Run, bars.TaskID] = {}
         self._drawn: dict[Run, float] = {}
-        self._steps = 0  # of a run; the same for all of a study
+        self._steps: dict[Run, int] = {}
         self._seconds_per_step: dict[str, float] = {}
         self._wide = self._console.width >= WIDE
         figures = 76 if self._wide else 42  # columns, with the bar
@@ -67,7 +67,7 @@ class Progress:
         """A step of one run."""
         run = (arm, seed)
         self._moments[run] = moment
-        self._steps = moment.steps
+        self._steps[run] = moment.steps
         if moment.step < moment.steps:
             self._seconds_per_step[arm] = moment.seconds_left / (moment.steps - moment.step)
         if run in self._waiting:
@@ -126,15 +126,16 @@ class Progress:
             return
         if self._overall is not None:
             self._bars.remove_task(self._overall)
-        self._overall = self._bars.add_task("", total=self._runs * self._steps, figures="")
+        self._overall = self._bars.add_task("", total=self._runs, figures="")
         self._bars.update(self._overall, **self._standing())
 
     def _standing(self) -> dict[str, Any]:
-        """The line of the whole study: its runs, the steps of all of them, the time left."""
+        """The line of the whole study: its runs, how much of them is done, the time left."""
         done = self._runs - len(self._waiting) - len(self._moments)
+        begun = sum(moment.step / moment.steps for moment in self._moments.values())
         return {
             "description": f"{done} of {self._runs} runs",
-            "completed": done * self._steps + sum(moment.step for moment in self._moments.values()),
+            "completed": done + begun,
             "figures": self._left(),
         }
 
@@ -145,7 +146,9 @@ class Progress:
             return ""
         mean = sum(known.values()) / len(known)
         running = [moment.seconds_left for moment in self._moments.values()]
-        waiting = [self._steps * known.get(arm, mean) for arm, _ in self._waiting]
+        usual = max(self._steps.values())
+        steps = {arm: count for (arm, _), count in self._steps.items()}
+        waiting = [steps.get(arm, usual) * known.get(arm, mean) for arm, _ in self._waiting]
         seconds = side_by_side([*running, *waiting], self._jobs)
         return f"about {_clock(seconds)} left" if running or waiting else ""
 

@@ -20,6 +20,7 @@ from onechange.plan import Plan
 from onechange.processes import Group, Lost
 from onechange.report import read as read_report
 from onechange.report import terminal
+from onechange.study import Study
 from onechange.study_folder import StudyFolder
 from onechange.verbs import output, preparing
 from onechange.verbs.progress import Progress
@@ -105,7 +106,9 @@ def _follow(group: Group) -> None:
 def _lead(request: Request, group: Group, as_json: bool) -> None:
     policy = finiteness.checked(request.on_nonfinite)
     new_plan, content, folder = _prepare(request, group.local_size)
-    launch.check_rows(group.size, {arm: new_plan.settings(arm)["batch"] for arm in new_plan.arms})
+    launch.check_rows(
+        group.size, {arm: new_plan.study.settings(arm, new_plan.scale)["batch"] for arm in new_plan.arms}
+    )
     if folder.exists and not request.resume:
         raise ValueError(
             f"{folder.path} holds a study already: --resume goes on with it, another --out starts afresh"
@@ -115,6 +118,7 @@ def _lead(request: Request, group: Group, as_json: bool) -> None:
         if not folder.exists:
             started = _start_jobs(stack, request, folder, new_plan)  # they import while the text is prepared
             new_plan.check()  # what is wrong with text or settings leaves no folder behind
+            estimate.time_steps(new_plan, _say)
         stack.enter_context(folder.locked())
         if folder.exists:
             plan = _resumed(request, folder, new_plan)
@@ -153,12 +157,17 @@ def dry_run(request: Request, as_json: bool) -> None:
     processes = launch.asked(request.processes)
     plan, _, _ = _prepare(request, processes)
     arms = []
+    estimate.time_steps(plan, _say)
     for name in plan.arms:
         seconds = estimate.seconds_per_step(plan.recipe(name, 0), plan.dataset(name)) / processes
         arms.append({**plan.facts(name), "seconds_per_step": seconds})
     number = jobs.count(plan, len(plan.runs), request.jobs)
     slower = estimate.crowding(number, plan.chosen.threads)
-    each = {arm["name"]: arm["seconds_per_step"] * arm["steps"] for arm in arms}
+    each = {
+        other: arm["seconds_per_step"] * arm["steps"]
+        for arm in arms
+        for other in (arm["name"], *plan.study.candidates(arm["name"], plan.scale).values())
+    }
     total = estimate.side_by_side((each[arm] for arm, _ in plan.runs), number, slower)
     if as_json:
         output.document(
@@ -228,15 +237,25 @@ def _prepare(request: Request, processes: int) -> tuple[Plan, bytes, StudyFolder
     found = study_file.read(path)
     scale = request.scale or DEFAULT_SCALE
     table = source.parse(request.data) if request.data else resolve("corpus", found.corpus)
+    table = {**table, "test": found.test_share(table)}
     chosen = seeds(request.seeds or "1")
-    arms = [name for name in found.arm_names if name in request.arms] if request.arms else found.arm_names
-    for name in request.arms:
-        found.arm(name)
+    arms = _wanted(found, scale, request.arms) or found.names(scale)
     plan = Plan(found, scale, table, chosen, arms, watch=preparing.watch, processes=processes)
     out = request.out or Path("runs") / f"{path.stem}-{scale}-{table['name']}"
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out {out}: is a file, it must be a folder or not exist")
     return plan, content, StudyFolder(out)
+
+
+def _wanted(study: Study, scale: str, words: list[str]) -> list[str]:
+    """The arms that were asked for, in the study's order; a sweep's name stands for all of its arms."""
+    names = study.names(scale)
+    sweeps = {name: arm.sweep.name for name in names if (arm := study.arm(name)) and arm.sweep}
+    for word in words:
+        if word not in names and word not in sweeps.values():
+            known = [*names, *dict.fromkeys(sweeps.values())]
+            raise LookupError(f"no arm {word!r} in this study; there is {', '.join(known)}")
+    return [name for name in names if name in words or sweeps.get(name) in words]
 
 
 def _unfinished(plan: Plan, folder: StudyFolder) -> list[tuple[str, int]]:
@@ -263,7 +282,7 @@ def _resumed(request: Request, folder: StudyFolder, asked: Plan) -> Plan:
     if request.data is not None and dict(asked.source) != start.source:
         raise ValueError(f"{folder.path} was started with other data than {request.data!r}: {start.source}")
     found = folder.study()
-    arms = [name for name in found.arm_names if name in request.arms] if request.arms else None
+    arms = _wanted(found, start.scale, request.arms) or None
     numbers = set(folder.all_seeds()) if request.seeds is None or not request.arms else set()
     numbers |= set(seeds(request.seeds)) if request.seeds else set()
     return replace(folder.plan(sorted(numbers or {0}), arms), watch=preparing.watch)
@@ -311,5 +330,5 @@ def _change(change: dict[str, Any] | None) -> str:
     ((key, value),) = change.items()
     if isinstance(value, dict):
         settings = ", ".join(f"{k} = {v}" for k, v in value.items() if k != "name")
-        value = f"{value['name']} ({settings})"
+        value = f"{value['name']} ({settings})" if "name" in value else settings
     return f"{key}: {value}"
