@@ -137,7 +137,8 @@ def interval_over_stories(
 ) -> tuple[float, float | None, float | None]:
     """Nats per character of one run and its 95% interval over text, t(N − 1); one story has none."""
     found = _estimate([Scores(nats, characters)])
-    return found.mean, *found.interval
+    low, high = found.interval
+    return found.mean, low, high
 
 
 def level(seeds: Sequence[Scores]) -> Level:
@@ -203,7 +204,9 @@ def _estimate(seeds: Sequence[Scores]) -> _Estimate:
     text_error = None if over_text is None else math.sqrt(over_text)
     if n >= SEEDS_FOR_A_VERDICT:
         variance = float(ratios.var(ddof=1)) / n + (over_text or 0.0)
-        return _Estimate(ratios, text_error, variance, n - 1, "seeds" if over_text is None else "seeds and text")
+        return _Estimate(
+            ratios, text_error, variance, n - 1, "seeds" if over_text is None else "seeds and text"
+        )
     if over_text is not None:
         return _Estimate(ratios, text_error, over_text, stories - 1, "text")
     return _Estimate(ratios, None, None, 0, "nothing")

@@ -18,7 +18,7 @@ from onechange.compare import ALPHA, Difference, Verdict
 
 @dataclass(frozen=True)
 class Holm:
-    """One change among all that are judged: its adjusted p, the verdict that is left, and how many changes there are."""
+    """One of the judged changes: its adjusted p, the verdict that is left, and how many changes there are."""
 
     p: float
     verdict: Verdict

@@ -58,9 +58,9 @@ def resolution(spread: float, text_error: float, seeds: int) -> float | None:
     if unit == 0:
         return 0.0
     most = unit * (special.stdtrit(seeds - 1, 1 - ALPHA / 2) + 1) * 4
-    return float(
-        optimize.brentq(lambda effect: share_found(effect, spread, text_error, seeds) - FOUND, 0, most)
-    )
+    return optimize.root_scalar(
+        lambda effect: share_found(effect, spread, text_error, seeds) - FOUND, bracket=(0.0, most)
+    ).root
 
 
 def finest(text_error: float) -> float:
