@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from onechange.compare import Scores, difference, interval_over_stories, level
@@ -50,6 +52,8 @@ def test_seeds_alone_are_a_paired_t_test():
     assert found.nats_per_character_difference == pytest.approx(-0.04)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
     assert (found.verdict, found.interval, found.seeds) == ("better", "seeds and text", 4)
+    assert found.p == pytest.approx(stats.ttest_rel(arm_ratios, parent_ratios).pvalue)
+    assert found.text_error == pytest.approx(0, abs=1e-12)
 
 
 def test_both_variances_add_up():
@@ -64,6 +68,10 @@ def test_both_variances_add_up():
     half = 4.30265273 * math.sqrt(np.var(per_seed, ddof=1) / 3 + over_text)
     found = difference(arm, parent)
     assert (found.low, found.high) == pytest.approx((np.mean(per_seed) - half, np.mean(per_seed) + half))
+    assert found.spread == pytest.approx(np.std(per_seed, ddof=1))
+    assert found.text_error == pytest.approx(math.sqrt(over_text))
+    t = np.mean(per_seed) / math.sqrt(np.var(per_seed, ddof=1) / 3 + over_text)
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(t), 2))
 
 
 @pytest.mark.parametrize(
@@ -103,6 +111,54 @@ def test_a_level_is_the_mean_over_seeds():
     found = level([scores([10.0, 12.0]), scores([11.0, 15.0]), scores([12.0, 12.0])])
     assert found.nats_per_character == pytest.approx(1.2)
     assert (found.seeds, found.interval) == (3, "seeds and text")
+    assert found.spread == pytest.approx(0.1)  # of 1.1, 1.3, 1.2
+
+
+@pytest.mark.parametrize(
+    ("arm", "p", "verdict"), [([1.0] * 3, 0.0, "better"), ([2.0] * 3, 1.0, "no difference seen")]
+)
+def test_no_variance_at_all_is_judged_by_what_is_seen(arm, p, verdict):
+    found = difference([scores([10 * r]) for r in arm], [scores([20.0])] * 3)
+    assert (found.p, found.verdict, found.spread) == (p, verdict, 0.0)
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_what_is_not_judged_has_no_p(seeds):
+    found = difference([scores([10.0, 11.0])] * seeds, [scores([20.0, 21.5])] * seeds)
+    assert found.p is None
+    assert (found.spread is None) == (found.noise_floor is None) == (seeds == 1)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 3), st.floats(0, 3)), min_size=3, max_size=12),
+    st.lists(st.floats(-0.5, 0.5), min_size=1, max_size=5),
+)
+def test_p_and_interval_agree(ratios, stories):
+    """p is below 0.05 exactly where the interval leaves out zero, whatever was measured."""
+    lengths = [100 * (place + 1) for place in range(len(stories))]
+    arm = [scores([(a + e) * c for e, c in zip(stories, lengths, strict=True)], lengths) for a, _ in ratios]
+    parent = [scores([b * c for c in lengths], lengths) for _, b in ratios]
+    found = difference(arm, parent)
+    assert found.p is not None and found.low is not None and found.high is not None
+    assert 0 <= found.p <= 1
+    assert (found.p < 0.05) == (not found.low <= 0 <= found.high) == (found.verdict in ("better", "worse"))
+
+
+def test_the_noise_floor_is_how_far_apart_two_runs_of_an_arm_lie():
+    """By hand over all pairs of both arms: 0.1, 0.2, 0.3 in the arm, 0.4, 0.0, 0.4 in its parent."""
+    arm, parent = [1.0, 1.1, 1.3], [1.4, 1.8, 1.8]
+    found = difference([scores([10 * r]) for r in arm], [scores([10 * r]) for r in parent])
+    pairs = [0.1, 0.3, 0.2, 0.4, 0.4, 0.0]
+    assert found.noise_floor == pytest.approx(math.sqrt(sum(pair**2 for pair in pairs) / 6))
+
+
+def test_differences_keep_the_numbers_of_their_seeds():
+    arm, parent = [scores([10.0]), scores([12.0])], [scores([11.0]), scores([15.0])]
+    found = difference(arm, parent, seeds=[3, 5]).seed_differences
+    assert [one.seed for one in found] == [3, 5]
+    assert [one.difference for one in found] == pytest.approx([-0.1, -0.3])
+    with pytest.raises(ValueError, match="its seed: 2 pairs, 1 seeds"):
+        difference(arm, parent, seeds=[3])
 
 
 @pytest.mark.parametrize(
