@@ -26,7 +26,9 @@ ALPHA = 0.05
 CONFIDENCE = 1 - ALPHA
 SEEDS_FOR_A_VERDICT = 3
 
-Verdict = Literal["better", "worse", "no difference seen", "one seed: not judged"]
+Verdict = Literal[
+    "better", "worse", "no difference seen", "one seed: not judged", "budget in seconds: not judged"
+]
 Over = Literal["seeds and text", "seeds", "text", "nothing"]
 
 

@@ -53,6 +53,7 @@ def run(
     facts = {
         **corpus.facts,
         "entropy_floor": corpus.entropy_floor,
+        "entropy_floor_test": corpus.entropy_floor_of_test,
         "prompts": kept,
         "demonstration": prompts.demonstration(plan.study.demonstration, corpus),
     }

@@ -5,17 +5,23 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import numpy as np
 
-from onechange import atomic, json_file, shapes
-from onechange.compare import Scores, difference, interval_over_stories
+from onechange import atomic, budget, equal, family, json_file, judging, shapes
+from onechange.checkpoint import Which
+from onechange.choosing import choosing
+from onechange.compare import Scores, interval_over_stories
 from onechange.history import History
+from onechange.overfitting import overfitting
+from onechange.study import Study
 from onechange.study_folder import StudyFolder
 
 FORMAT = 1
+NOT_OF_THE_TEXT = ("prompts", "demonstration", "entropy_floor", "entropy_floor_test")
+"""What `corpus.json` holds beside facts about the corpus."""
 
 
 def write(folder: StudyFolder) -> dict[str, Any]:
@@ -34,21 +40,25 @@ def refresh(folder: StudyFolder) -> None:
 def collect(folder: StudyFolder) -> dict[str, Any]:
     """The document; arms and runs that are missing or unfinished are in it, marked as such."""
     start, study, corpus = folder.start(), folder.study(), folder.corpus()
-    facts = {name: _facts(folder, name) for name in study.arm_names}
-    arms = [_arm(folder, fact) for fact in facts.values() if fact]
-    by_name = {arm["name"]: arm for arm in arms}
+    every = {name: _facts(folder, name) for name in study.run_names(start.scale)}
+    records = {name: _arm(folder, fact) for name, fact in every.items() if fact}
+    kept = {name: _kept(folder, record) for name, record in records.items()}
+    names = study.names(start.scale)
+    arms = [records[name] for name in names if name in records]
+    environment = _first_environment(folder, arms)
+    timed = any(budget.kind(arm["budget"]) == "seconds" for arm in arms if "budget" in arm)
+    judged = judging.changes(arms, kept, timed=timed)
     for arm in arms:
-        parent = by_name.get(arm["from"])
-        for which, key in (("best", "versus_parent"), ("last", "versus_parent_last")):
-            arm[key] = _versus(folder, arm, parent, which) if parent else None
-    seeds = {tuple(run["seed"] for run in arm["runs"]) for arm in arms}
+        arm["over_seeds"] = judging.over_seeds(kept[arm["name"]])
+        arm |= judged[arm["name"]]
+        arm["at_equal"] = _at_equal(arm, records, _machine(environment))
+    seeds = {tuple(run["seed"] for run in record["runs"]) for record in records.values()}
     finished = (
-        len(arms) == len(study.arm_names)
+        len(records) == len(every)
         and len(seeds) == 1
-        and all(run["status"] == "finished" for arm in arms for run in arm["runs"])
+        and all(run["status"] == "finished" for record in records.values() for run in record["runs"])
     )
     base = arms[0] if arms else {}
-    environment = _first_environment(folder, arms)
     return {
         "format": FORMAT,
         "study": start.study,
@@ -58,17 +68,78 @@ def collect(folder: StudyFolder) -> dict[str, Any]:
         "command": start.command,
         "prompts": corpus["prompts"],
         "sampling": msgspec.structs.asdict(study.sampling),
-        "corpus": {k: v for k, v in corpus.items() if k not in ("prompts", "demonstration", "entropy_floor")},
+        "corpus": {k: v for k, v in corpus.items() if k not in NOT_OF_THE_TEXT},
         "entropy_floor": corpus["entropy_floor"],
+        "entropy_floor_test": corpus.get("entropy_floor_test"),
         "demonstration": {
             "text": corpus["demonstration"],
-            "arms": {name: fact["demonstration"] for name, fact in facts.items() if fact},
+            "arms": {name: fact["demonstration"] for name in names if (fact := every[name])},
         },
         "settings": base.get("settings", {}),
         "machine": environment.get("machine", {}),
         "versions": environment.get("versions", {}),
+        "judged_changes": sum((arm["versus_parent"] or {}).get("p") is not None for arm in arms),
+        "tuning": _tuning(study, start.scale, arms, kept, timed=timed),
         "arms": arms,
     }
+
+
+def _tuning(
+    study: Study,
+    scale: str,
+    arms: Sequence[Mapping[str, Any]],
+    kept: Mapping[str, judging.Kept],
+    *,
+    timed: bool,
+) -> dict[str, Any] | None:
+    if study.tuning is None:
+        return None
+    candidates = {arm["name"]: study.candidates(arm["name"], scale) for arm in arms}
+    runs = {name: kept.get(name, {}) for values in candidates.values() for name in values.values()}
+    parents = {arm["name"]: arm["from"] for arm in arms}
+    return judging.tuned(study.tuning, candidates, parents, runs, timed=timed)
+
+
+def _at_equal(
+    arm: Mapping[str, Any], records: Mapping[str, Mapping[str, Any]], machine: str | None
+) -> dict[str, Any] | None:
+    parent = records.get(arm["from"] or "")
+    if parent is None:
+        return None
+    found = equal.at_equal(_histories(arm), _histories(parent), machine)
+    if found is None:
+        return None
+    return {measure: reading and asdict(reading) for measure, reading in found.items()}
+
+
+def _histories(arm: Mapping[str, Any]) -> equal.Runs:
+    rows = {run["seed"]: run["history"] for run in arm["runs"] if run["status"] == "finished"}
+    schedule = arm["settings"].get("schedule", "cosine")
+    table = {"name": schedule} if isinstance(schedule, str) else schedule
+    return equal.Runs(
+        arm["name"], rows, family.build("schedule", family.resolve("schedule", table)), arm["steps"]
+    )
+
+
+def _machine(environment: Mapping[str, Any]) -> str | None:
+    found = environment.get("machine", {}).get("processor")
+    return found if isinstance(found, str) else None
+
+
+def _kept(folder: StudyFolder, arm: Mapping[str, Any]) -> judging.Kept:
+    """The scores of the arm's finished runs."""
+    found = {}
+    for run in arm["runs"]:
+        path = folder.run(arm["name"], run["seed"])
+        measures = _measures(path) if run["status"] == "finished" else None
+        if measures:
+            found[run["seed"]] = {
+                (which, text): _scores(figures, path)
+                for which in get_args(Which)
+                for text in get_args(judging.Text)
+                if (figures := measures[which] if text == "validation" else measures[which].get("test"))
+            }
+    return found
 
 
 def _facts(folder: StudyFolder, name: str) -> dict[str, Any] | None:
@@ -81,11 +152,12 @@ def _facts(folder: StudyFolder, name: str) -> dict[str, Any] | None:
 
 def _arm(folder: StudyFolder, facts: Mapping[str, Any]) -> dict[str, Any]:
     known = {key: value for key, value in facts.items() if key != "demonstration"}
-    return {**known, "runs": [_run(folder, facts["name"], seed) for seed in folder.seeds(facts["name"])]}
+    name, steps = facts["name"], facts["steps"]
+    return {**known, "runs": [_run(folder.run(name, seed), seed, steps) for seed in folder.seeds(name)]}
 
 
-def _run(folder: StudyFolder, arm: str, seed: int) -> dict[str, Any]:
-    path = folder.run(arm, seed)
+def _run(path: Path, seed: int, steps: int) -> dict[str, Any]:
+    """``steps``: how many were planned."""
     seconds = {row["step"]: row for row in _rows(path / "timing.jsonl", shapes.Times)}
     history = [
         {**row, "seconds": seconds.get(row["step"], {}).get("seconds")}
@@ -93,9 +165,10 @@ def _run(folder: StudyFolder, arm: str, seed: int) -> dict[str, Any]:
     ]
     measures, failure = _measures(path), _json(path / "failure.json", shapes.Failure)
     last = max(seconds, default=0)
+    status = _status(path, failure, measures)
     return {
         "seed": seed,
-        "status": _status(path, failure, measures),
+        "status": status,
         "error": failure["error"] if failure else None,
         "steps": last,
         "seconds": seconds[last]["seconds"] if last else 0.0,
@@ -104,6 +177,9 @@ def _run(folder: StudyFolder, arm: str, seed: int) -> dict[str, Any]:
         "peak_memory_bytes": max((row["peak_memory_bytes"] for row in seconds.values()), default=None),
         "best": _figures(measures["best"], path) if measures else None,
         "last": _figures(measures["last"], path) if measures else None,
+        "stopped_early": status == "finished" and last < steps,
+        "overfitting": asdict(found) if (found := overfitting(history)) else None,
+        "choosing": _choosing(measures) if measures else None,
         "history": history,
     }
 
@@ -123,25 +199,18 @@ def _measures(run: Path) -> dict[str, Any] | None:
 def _figures(measured: Mapping[str, Any], run: Path) -> dict[str, Any]:
     scores = _scores(measured, run)
     _, low, high = interval_over_stories(scores.nats, scores.characters)
-    return {**{key: value for key, value in measured.items() if key != "stories"}, "low": low, "high": high}
+    figures = {key: value for key, value in measured.items() if key != "stories"}
+    if "test" in measured:
+        figures["test"] = _figures(measured["test"], run)
+    return {**figures, "low": low, "high": high}
 
 
-def _versus(
-    folder: StudyFolder, arm: Mapping[str, Any], parent: Mapping[str, Any], which: str
-) -> dict[str, Any] | None:
-    """Arm minus parent over the seeds that both have finished."""
-
-    def finished(runs: Sequence[Mapping[str, Any]]) -> set[int]:
-        return {run["seed"] for run in runs if run["status"] == "finished"}
-
-    seeds = sorted(finished(arm["runs"]) & finished(parent["runs"]))
-    if not seeds:
+def _choosing(measures: Mapping[str, Any]) -> dict[str, float] | None:
+    best, last = measures["best"], measures["last"]
+    if "test" not in best or "test" not in last:
         return None
-    ours, theirs = (
-        [_scores((_measures(folder.run(name, seed)) or {})[which], folder.run(name, seed)) for seed in seeds]
-        for name in (arm["name"], parent["name"])
-    )
-    return asdict(difference(ours, theirs))
+    places = (best, last, best["test"], last["test"])
+    return asdict(choosing(*(place["nats_per_character"] for place in places)))
 
 
 def _scores(measured: Mapping[str, Any], run: Path) -> Scores:

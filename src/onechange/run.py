@@ -117,6 +117,9 @@ def _figures(trained: Trained, data: Dataset, run: Path) -> dict[str, Any]:
         figures["rough_nats_per_character"] = (
             history[trained.step]["validation_loss"] * figures["tokens"] / figures["characters"]
         )
+    if data.test is not None:  # no choice looks at it: it is measured once the checkpoints are chosen
+        tested = measure(trained.model, trained.tokenizer, data.test, data.separator)
+        figures["test"] = tested.to_json()
     return {"step": trained.step, **figures}
 
 

@@ -43,10 +43,9 @@ class Stories(TypedDict):
     bytes: list[Positive]
 
 
-class Figures(TypedDict):
-    """The ruler's figures at one checkpoint."""
+class OnText(TypedDict):
+    """The ruler's figures on one text."""
 
-    step: Positive
     nats: Real
     tokens: Positive
     characters: Positive
@@ -54,8 +53,15 @@ class Figures(TypedDict):
     nats_per_token: Real
     nats_per_character: Real
     bits_per_byte: Real
-    rough_nats_per_character: NotRequired[Real]
     stories: Stories
+
+
+class Figures(OnText):
+    """The ruler's figures at one checkpoint, on validation text and on what was put aside for a test."""
+
+    step: Positive
+    rough_nats_per_character: NotRequired[Real]
+    test: NotRequired[OnText]
 
 
 class Measures(TypedDict):
@@ -78,6 +84,14 @@ class Environment(TypedDict):
     versions: dict[str, str]
 
 
+class Sweep(TypedDict):
+    """Which sweep of the study made an arm."""
+
+    name: str
+    setting: str
+    value: Scalar
+
+
 # "from" is a word of Python, so this one is written as a call.
 Arm = TypedDict(
     "Arm",
@@ -98,6 +112,8 @@ Arm = TypedDict(
         "characters_per_token": Annotated[float, Meta(gt=0, lt=1e12)],
         "window": Positive,
         "characters_per_window": Annotated[float, Meta(gt=0, lt=1e15)],
+        "sweep": NotRequired[Sweep | None],
+        "budget": NotRequired[dict[str, Real]],
         "steps": Positive,
         "tokens": Positive,
         "times_text_seen": Annotated[float, Meta(ge=0, lt=1e15)],
@@ -118,6 +134,7 @@ class Corpus(TypedDict):
     prompts: list[str]
     demonstration: str
     entropy_floor: Real | None
+    entropy_floor_test: NotRequired[Real | None]
     documents: Count
     characters: Count
     distinct_characters: Count
@@ -126,6 +143,8 @@ class Corpus(TypedDict):
     validation_documents: Count
     training_characters: Count
     validation_characters: Count
+    test_documents: NotRequired[Count]
+    test_characters: NotRequired[Count]
     separator: str
     split: str
     cut: str | None
