@@ -118,11 +118,9 @@ class Study(
                 raise ValueError(
                     f"arm {arm.name!r} changes {tuned.path}, which is tuned: one of the two must go"
                 )
-            for value in tuned.values:
-                if tuned.name(arm.name, value) in names:
-                    raise ValueError(
-                        f"arm {tuned.name(arm.name, value)!r}: tuning makes an arm of this name too"
-                    )
+        for name in (tuned.name(arm, value) for arm in names for value in tuned.values):
+            if name in names:
+                raise ValueError(f"arm {name!r}: tuning makes an arm of this name too")
 
     @property
     def tuning(self) -> Tuning | None:
