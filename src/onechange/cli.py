@@ -129,6 +129,21 @@ def measure(
 
 
 @app.command()
+def compare(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Folders of runs, OUT/arms/ARM/seed-N, or of arms: all seeds."),
+    ],
+    checkpoint: Annotated[str, typer.Option(help="best or last.")] = "best",
+    as_json: AsJson = False,
+) -> None:
+    """Set finished runs of any studies against the first, and list which laws hold between them."""
+    from onechange.verbs import comparing
+
+    comparing.compare(runs, checkpoint, as_json)
+
+
+@app.command()
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")], as_json: AsJson = False
 ) -> None:
