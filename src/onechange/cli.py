@@ -60,6 +60,10 @@ def run(
         int | None,
         typer.Option(min=1, help="How many runs go side by side. Default: as many as there is room for."),
     ] = None,
+    track: Annotated[
+        list[str] | None,
+        typer.Option(help="tensorboard, or some.package:Class, is told how runs go; may be repeated."),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run, and how long it would take.")
     ] = False,
@@ -71,7 +75,7 @@ def run(
     from onechange.verbs import running
 
     request = running.Request(
-        study, scale, data, out, seeds, arm or [], resume, on_nonfinite, processes, jobs
+        study, scale, data, out, seeds, arm or [], resume, on_nonfinite, processes, jobs, track or []
     )
     if dry_run:
         running.dry_run(request, as_json)
