@@ -40,9 +40,9 @@ def told(
 ) -> Iterator[Watcher]:
     """A watcher that does what ``watcher`` does, while trackers of these ``kinds`` are told of ``runs``.
 
-    ``kinds`` are named by the words that chose them. ``out`` is the study's folder; trackers write below its `tracking`.
-    A run that is not ``unfinished`` is told too, unless a tracker was told all of it before. A tracker that raises is
-    dropped with one note.
+    ``kinds`` are named by the words that chose them. ``out`` is the study's folder; trackers write below `tracking` in
+    it. A run that is not ``unfinished`` is told too, unless a tracker was told all of it before. A tracker that raises
+    is dropped with one note.
     """
     followers = [
         _Follower(word, kind, out / "tracking" / word.replace(":", "."), runs, unfinished, watcher)
