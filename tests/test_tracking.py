@@ -14,6 +14,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 import small_trackers
 from onechange import tracker, tracking
+from onechange.history import History
 from onechange.tracker.tensorboard import SCALARS, TensorBoard
 from onechange.training import Moment
 from pages import ROOT, blocks
@@ -116,6 +117,19 @@ def test_a_row_without_its_time_waits_for_it(run: Path, calls: list[Call]):
         (run / "timing.jsonl").write_text(whole)
         wait_for(lambda: len(calls) == 3)
     assert calls[-2:] == [("row", *RUN, 2, 2.0), ("close",)]
+
+
+def test_files_that_did_not_change_are_not_read_again(
+    run: Path, calls: list[Call], monkeypatch: pytest.MonkeyPatch
+):
+    read: list[Path] = []
+    readable = History.readable
+    monkeypatch.setattr(History, "readable", lambda self: (read.append(self.path), readable(self))[1])
+    evaluated(run, 1, 2)
+    with told(run):
+        wait_for(lambda: len(calls) == 3)
+        time.sleep(0.1)
+    assert len(read) == 2
 
 
 def test_rows_that_are_made_anew_are_told_anew_from_the_beginning(run: Path, calls: list[Call]):

@@ -178,9 +178,10 @@ def _nothing_hidden(runs: Sequence[FinishedRun]) -> Told:
     return "holds", recorded + (f"; versions differ: {'; '.join(differing)}" if differing else "")
 
 
-def _recorded(runs: Sequence[FinishedRun], of: Callable[[Mapping[str, Any]], Any]) -> list[Any]:
-    """The different values that the runs' environments have, in the runs' order; one that is missing is ``None``."""
-    return list(dict.fromkeys(of(run.environment) if run.environment else None for run in runs))
+def _recorded(runs: Sequence[FinishedRun], of: Callable[[Mapping[str, Any]], Any]) -> list[str | None]:
+    """The different values that the runs' environments have, as words in the runs' order; ``None``: not recorded."""
+    found = [of(run.environment) if run.environment else None for run in runs]
+    return list(dict.fromkeys(None if value is None else str(value) for value in found))
 
 
 def _listed(values: Sequence[Any]) -> str:

@@ -64,6 +64,8 @@ class _Told:
     """No more rows will come."""
     begun: bool = False
     rows: list[dict[str, Any]] = field(default_factory=list)
+    seen: Any = None
+    """Times and sizes of its files when they were last read."""
 
 
 class _Telling:
@@ -140,6 +142,10 @@ class _Follower:
 
     def _look(self, tracker: Tracker, run: Run, known: _Told, done: dict[str, Any]) -> None:
         over = known.over  # before the files are read: then nothing is missed
+        written = [_written(known.path / name) for name in ("metrics.jsonl", "timing.jsonl")]
+        if written == known.seen and not over:
+            return
+        known.seen = written
         rows = _rows(known.path, over)
         if not rows and not over:
             return
@@ -167,6 +173,14 @@ class _Follower:
         with suppress(OSError, ValueError):
             return json_file.read(self._folder / DONE)
         return {}
+
+
+def _written(path: Path) -> tuple[int, int] | None:
+    """When the file was written and how long it is; ``None`` where there is none."""
+    with suppress(FileNotFoundError):
+        status = path.stat()
+        return status.st_mtime_ns, status.st_size
+    return None
 
 
 def _rows(run: Path, over: bool) -> list[dict[str, Any]]:
