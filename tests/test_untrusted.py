@@ -58,6 +58,7 @@ def readings(study: Path, text: Path) -> Iterator[Outcome]:
     yield onechange("sample", run, "--tokens", 2, "--prompt", "The ", "--checkpoint", "last")
     yield onechange("measure", run, "--data", f"file:{text}")
     yield onechange("tokenizer", "show", run, "--text", "The ")
+    yield onechange("compare", study / "arms/plain", run)
     yield onechange("status", study)
     yield onechange("report", study)
 

@@ -60,6 +60,10 @@ def run(
         int | None,
         typer.Option(min=1, help="How many runs go side by side. Default: as many as there is room for."),
     ] = None,
+    track: Annotated[
+        list[str] | None,
+        typer.Option(help="tensorboard, or some.package:Class, is told how runs go; may be repeated."),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run, and how long it would take.")
     ] = False,
@@ -71,7 +75,7 @@ def run(
     from onechange.verbs import running
 
     request = running.Request(
-        study, scale, data, out, seeds, arm or [], resume, on_nonfinite, processes, jobs
+        study, scale, data, out, seeds, arm or [], resume, on_nonfinite, processes, jobs, track or []
     )
     if dry_run:
         running.dry_run(request, as_json)
@@ -126,6 +130,21 @@ def measure(
     from onechange.verbs import measuring
 
     measuring.measure(run, data, checkpoint, as_json)
+
+
+@app.command()
+def compare(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Folders of runs, OUT/arms/ARM/seed-N, or of arms: all seeds."),
+    ],
+    checkpoint: Annotated[str, typer.Option(help="best or last.")] = "best",
+    as_json: AsJson = False,
+) -> None:
+    """Set finished runs of any studies against the first, and list which laws hold between them."""
+    from onechange.verbs import comparing
+
+    comparing.compare(runs, checkpoint, as_json)
 
 
 @app.command()

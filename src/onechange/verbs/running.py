@@ -3,7 +3,7 @@
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +12,18 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from onechange import differences, estimate, finiteness, jobs, laboratory, launch, source, study_file
+from onechange import (
+    differences,
+    estimate,
+    finiteness,
+    jobs,
+    laboratory,
+    launch,
+    source,
+    study_file,
+    tracker,
+    tracking,
+)
 from onechange.family import resolve
 from onechange.following import follow
 from onechange.jobs import Jobs
@@ -22,6 +33,7 @@ from onechange.report import read as read_report
 from onechange.report import terminal
 from onechange.study import Study
 from onechange.study_folder import StudyFolder
+from onechange.tracker import Tracker
 from onechange.verbs import output, preparing
 from onechange.verbs.progress import Progress
 
@@ -44,6 +56,11 @@ class Request:
     on_nonfinite: str = "stop"
     processes: int | None = None
     jobs: int | None = None
+    track: Sequence[str] = ()
+
+    def trackers(self) -> dict[str, type[Tracker]]:
+        """Every tracker by its word; a `LookupError` or `ValueError` says of a word why it is none."""
+        return {word: tracker.find(word) for word in self.track}
 
     @property
     def command(self) -> str:
@@ -104,7 +121,7 @@ def _follow(group: Group) -> None:
 
 
 def _lead(request: Request, group: Group, as_json: bool) -> None:
-    policy = finiteness.checked(request.on_nonfinite)
+    policy, trackers = finiteness.checked(request.on_nonfinite), request.trackers()
     new_plan, content, folder = _prepare(request, group.local_size)
     launch.check_rows(
         group.size, {arm: new_plan.study.settings(arm, new_plan.scale)["batch"] for arm in new_plan.arms}
@@ -130,8 +147,13 @@ def _lead(request: Request, group: Group, as_json: bool) -> None:
         for arm in plan.arms:  # a large text has a bar of its own
             plan.dataset(arm)
         side_by_side = started.number if started else 1
-        with Progress(plan.runs, _unfinished(plan, folder), side_by_side) as progress:
-            results = laboratory.run(plan, folder, progress, started, group, policy)
+        unfinished = _unfinished(plan, folder)
+        runs = {run: folder.run(*run) for run in plan.runs}
+        with (
+            Progress(plan.runs, unfinished, side_by_side) as progress,
+            tracking.told(trackers, folder.path, runs, unfinished, progress) as watcher,
+        ):
+            results = laboratory.run(plan, folder, watcher, started, group, policy)
     if as_json:
         output.document(results)
     else:
@@ -154,6 +176,7 @@ def show(folder: Path) -> None:
 def dry_run(request: Request, as_json: bool) -> None:
     """Show every arm, its one change, what follows from it, and about how long it would take here."""
     request = _reconciled(request)
+    request.trackers()
     processes = launch.asked(request.processes)
     plan, _, _ = _prepare(request, processes)
     arms = []
