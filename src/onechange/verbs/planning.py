@@ -92,10 +92,10 @@ def _or_more(seeds: int | None) -> str:
 
 def _words(found: list[Outlook], wanted: float, stories: int) -> list[str]:
     said = [
-        f"In nats per character. Spread: of the difference, over seeds. Noise: how far two runs of one arm lie apart. "
-        f"Resolution: the smallest true difference that gets its verdict in {power.FOUND:.0%} of such studies. Text: its "
-        f"share in the chance, the rest is the seeds'. Needed: seeds for a resolution of {wanted:g}, in brackets for what "
-        f"the spread may truly be (95%)."
+        f"In nats per character. Spread: of the difference, over seeds. Noise: how far two runs of one arm lie "
+        f"apart. Resolution: the smallest true difference that gets its verdict in {power.FOUND:.0%} of such "
+        f"studies. Text: its share in the chance, the rest is the seeds'. Needed: seeds for a resolution of "
+        f"{wanted:g}, in brackets for what the spread may truly be (95%)."
     ]
     unknown = [change.arm for change in found if change.spread is None]
     rough = [change.arm for change in found if change.seeds == 2]
