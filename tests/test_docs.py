@@ -15,7 +15,7 @@ import typer
 from onechange.cli import app
 from pages import PAGES, ROOT, blocks
 
-LONGER_THAN_A_CHECK_ALLOWS = {"status", "run", "report", "sample", "measure", "corpus", "tokenizer"}
+LONGER_THAN_A_CHECK_ALLOWS = {"status", "plan", "run", "report", "sample", "measure", "corpus", "tokenizer"}
 """Verbs that prepare a corpus or need what another command made; `--dry-run` too."""
 
 

@@ -13,16 +13,7 @@ from onechange.report.digits import DASH, signed, significant
 from onechange.study_folder import StudyFolder
 from onechange.verbs import output
 
-TITLES = (
-    "change",
-    "seeds",
-    "difference",
-    "spread",
-    "noise floor",
-    "resolution",
-    "text's share",
-    "seeds needed",
-)
+TITLES = ("change", "seeds", "difference", "spread", "noise", "resolution", "text", "needed")
 
 
 def show(folder: Path, wanted: float, as_json: bool) -> None:
