@@ -17,6 +17,7 @@ from pages import PAGES, ROOT, blocks
 
 LONGER_THAN_A_CHECK_ALLOWS = {
     "status",
+    "plan",
     "run",
     "report",
     "sample",

@@ -181,7 +181,7 @@ def test_a_rate_that_was_still_high_is_unfair_and_says_what_would_be_fair():
         (Cosine(warmup=100, final=1.0), 230.0, True),
         (Cosine(warmup=100), 102.0, True),
         (Cosine(warmup=100), 125.0, False),
-        (Cosine(warmup=1500), 230.0, False),
+        (Cosine(warmup=1500, final=0.9), 230.0, False),
     ],
     ids=["constant", "does not fall", "its last fiftieth", "its last fifth", "still warming up"],
 )

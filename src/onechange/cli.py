@@ -168,6 +168,21 @@ def status(
 
 
 @app.command()
+def plan(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")],
+    resolution: Annotated[
+        float,
+        typer.Option(help="The difference, in nats per character, that the study shall be able to find."),
+    ] = 0.01,
+    as_json: AsJson = False,
+) -> None:
+    """How many seeds a wanted resolution needs, from the spread over the seeds that are finished."""
+    from onechange.verbs import planning
+
+    planning.show(folder, resolution, as_json)
+
+
+@app.command()
 def doctor(as_json: AsJson = False) -> None:
     """What this machine can do, and what a run will use."""
     from onechange.verbs import diagnosing

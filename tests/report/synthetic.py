@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -268,7 +269,7 @@ def _arm(name, arm, runs, scores):
         if arm["from"] is None:
             return None
         found = difference(scores[name][point], scores[arm["from"]][point])
-        return found.__dict__.copy()
+        return asdict(found)
 
     tokens = round(1_440_224 / arm["characters_per_token"])
     return {
