@@ -30,7 +30,8 @@ def chart(study: Study, layout: Layout) -> alt.TopLevelMixin:
     )
     x = alt.X("x:Q", scale=alt.Scale(domain=[low, high], nice=False, zero=False), axis=axis)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[0, height], reverse=True, nice=False), axis=None)
-    data = _data(study, rows, layout, (high - low) / layout.plot * 2 + low)
+    data = _data(rows)
+    data["words"] = _words(study, rows, layout, low, (high - low) / layout.plot)
     tinted: dict[str, Any] = {"color": {"expr": "datum.colour"}}
     dot: dict[str, Any] = {
         "filled": True,
@@ -39,7 +40,12 @@ def chart(study: Study, layout: Layout) -> alt.TopLevelMixin:
         "shape": {"expr": "datum.shape"},
         **tinted,
     }
-    words: dict[str, Any] = {"align": "left", "baseline": "middle", "fontSize": layout.font}
+    words: dict[str, Any] = {
+        "align": "left",
+        "baseline": "middle",
+        "fontSize": layout.font,
+        "fontWeight": {"expr": "datum.bold ? 600 : 400"},
+    }
     layers = [
         marked(data["bands"]).mark_rect(color=MUTED, opacity=0.24).encode(x2="x2:Q", y2="y2:Q"),
         marked([{"x": 0, "y": 0, "y2": height}]).mark_rule(color=INK, strokeWidth=1.2).encode(y2="y2:Q"),
@@ -49,9 +55,9 @@ def chart(study: Study, layout: Layout) -> alt.TopLevelMixin:
         marked(data["seeds"]).mark_point(**dot, size=45, strokeWidth=0.75),
         marked(data["means"]).mark_point(**dot, size=160, strokeWidth=1),
         marked(data["words"])
-        .mark_text(**words, fontWeight=600, color=PAPER, stroke=PAPER, strokeWidth=5)
+        .mark_text(**words, color=PAPER, stroke=PAPER, strokeWidth=5)
         .encode(text="text:N"),
-        marked(data["words"]).mark_text(**words, fontWeight=600, color=INK).encode(text="text:N"),
+        marked(data["words"]).mark_text(**words, color=INK).encode(text="text:N"),
     ]
     return alt.layer(*(layer.encode(x=x, y=y) for layer in layers)).properties(
         width=layout.plot,
@@ -72,11 +78,9 @@ def domain(rows: list[Row]) -> tuple[float, float]:
     return min(values) - 0.05 * span, max(values) + 0.05 * span
 
 
-def _data(study: Study, rows: list[Row], layout: Layout, left: float) -> dict[str, list[dict[str, Any]]]:
-    """Every mark: x in nats per character, y in pixels from the top; words begin at ``left``."""
-    found: dict[str, list[dict[str, Any]]] = {
-        name: [] for name in ("bands", "intervals", "seeds", "means", "words")
-    }
+def _data(rows: list[Row]) -> dict[str, list[dict[str, Any]]]:
+    """Every mark but the words: x in nats per character, y in pixels from the top."""
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in ("bands", "intervals", "seeds", "means")}
     for number, row in enumerate(rows):
         top = ROW * number
         look = {"colour": colour(row.arm.index), "shape": shape(row.arm.index)}
@@ -86,16 +90,32 @@ def _data(study: Study, rows: list[Row], layout: Layout, left: float) -> dict[st
             found["intervals"].append({"x": row.low, "x2": row.high, "y": top + MEAN, **look})
         found["seeds"] += [{"x": value, "y": top + SEEDS, **look} for _, value in row.seeds]
         found["means"].append({"x": row.difference, "y": top + MEAN, **look})
-        found["words"].append({"x": left, "y": top + LABEL, "text": _label(study, row, layout)})
     return found
 
 
-def _label(study: Study, row: Row, layout: Layout) -> str:
-    """Name, change, figure and verdict, as far as there is room; the figure is never cut."""
+def _words(
+    study: Study, rows: list[Row], layout: Layout, left: float, nats_per_pixel: float
+) -> list[dict[str, Any]]:
+    """Above every row the arm's name, and in a column of its own what the change made; the figure is never cut."""
+    longest = max(len(row.arm.name) for row in rows)
+    column = min(8.8 * longest + 16, layout.plot * 0.32)
+    found = []
+    for number, row in enumerate(rows):
+        y = ROW * number + LABEL
+        name = shortened(row.arm.name, column - 16)
+        told = _told(study, row, layout, layout.plot - column)
+        found.append({"x": left + 2 * nats_per_pixel, "y": y, "text": name, "bold": True})
+        found.append({"x": left + column * nats_per_pixel, "y": y, "text": told, "bold": False})
+    return found
+
+
+def _told(study: Study, row: Row, layout: Layout, room: float) -> str:
+    """Figure and verdict, and where there is room the interval and the change."""
     digits = decimals(study)
     figure = signed(row.difference, digits)
+    if layout.brief:
+        return f"{figure}, {row.verdict}"
     if row.low is not None and row.high is not None:
         figure += f" ± {plain((row.high - row.low) / 2, digits)}"
-    figure += f"  {row.verdict}"
-    name = row.arm.name if layout.brief else f"{row.arm.name}  {change(study, row.arm, brief=True)}"
-    return f"{shortened(name, layout.plot - 7.4 * (len(figure) + 3))}  {figure}"
+    figure = f"{figure}, {row.verdict}"
+    return f"{figure}\u2003{shortened(change(study, row.arm, brief=True), room - 7.4 * len(figure) - 20)}"

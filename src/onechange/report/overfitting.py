@@ -5,32 +5,38 @@ from dataclasses import dataclass
 from typing import Any
 
 from onechange.report.answer import decimals
-from onechange.report.digits import DASH, between, plain, signed
+from onechange.report.digits import DASH, MINUS, between, plain
 from onechange.report.study import Arm, Study
 
 
 @dataclass(frozen=True)
 class Row:
-    """One arm's figures as text, means over its runs, in the order of `columns`."""
+    """One arm's figures as text, means over its runs, in the order of the table's columns."""
 
     arm: Arm
     cells: tuple[str, ...]
 
 
-def columns(study: Study) -> tuple[str, ...]:
-    """What the table holds; with a test split also what the choice of the best step is worth there."""
-    found = ("lowest at step", "rise by the end", "gap at the lowest", "gap at the end")
-    choice = ("best gained on validation text", "best gained on test text", "flattered by")
-    return found + (choice if any(_all(arm, "choosing") for arm in study.arms) else ())
+COLUMNS = ("lowest at step", "rise by the end", "gap at the lowest", "gap at the end")
+CHOOSING = ("gained on validation text", "gained on test text", "flattered by")
 
 
 def rows(study: Study) -> list[Row]:
-    """One row per arm that has figures; empty where the study records none."""
-    choice = len(columns(study)) > 4
+    """One row of `COLUMNS` per arm that has the figures; empty where the study records none."""
+    digits = decimals(study)
+    found = [(arm, _all(arm, "overfitting")) for arm in study.arms]
+    return [Row(arm, _ends(entries, digits)) for arm, entries in found if entries]
+
+
+def choosing(study: Study) -> list[Row]:
+    """One row of `CHOOSING` per arm with a test split: what its best checkpoint has less than its last."""
+    digits = decimals(study)
+    found = [(arm, _all(arm, "choosing")) for arm in study.arms]
+    keys = ("gained_on_validation", "gained_on_test", "cost")
     return [
-        Row(arm, _cells(study, arm, choice))
-        for arm in study.arms
-        if _all(arm, "overfitting") or _all(arm, "choosing")
+        Row(arm, tuple(_plain(_mean(entries, key), digits) for key in keys))
+        for arm, entries in found
+        if entries
     ]
 
 
@@ -60,21 +66,15 @@ def flattered(study: Study) -> str | None:
     return f"Here the choice of the best step {how} {size} nats per character on average over the runs."
 
 
-def _cells(study: Study, arm: Arm, choice: bool) -> tuple[str, ...]:
-    digits, found = decimals(study), _all(arm, "overfitting")
-    steps = [entry["step"] for entry in found if entry.get("step") is not None]
-    rise = _mean(found, "rise")
-    cells = [
+def _ends(entries: Sequence[dict[str, Any]], digits: int) -> tuple[str, ...]:
+    steps = [entry["step"] for entry in entries if entry.get("step") is not None]
+    rise = _mean(entries, "rise")
+    return (
         between(steps) if steps else DASH,
-        DASH if rise is None else "none" if rise == 0 else plain(rise, digits),
-        *(_plain(_mean(found, key), digits) for key in ("gap_at_best", "gap_at_last")),
-    ]
-    if choice:
-        gains = _all(arm, "choosing")
-        cells += [_plain(_mean(gains, key), digits) for key in ("gained_on_validation", "gained_on_test")]
-        cost = _mean(gains, "cost")
-        cells.append(DASH if cost is None else signed(cost, digits).removeprefix("+"))
-    return tuple(cells)
+        "none" if rise == 0 else _plain(rise, digits),
+        _plain(_mean(entries, "gap_at_best"), digits),
+        _plain(_mean(entries, "gap_at_last"), digits),
+    )
 
 
 def _all(arm: Arm, key: str) -> list[dict[str, Any]]:
@@ -87,4 +87,7 @@ def _mean(entries: Sequence[dict[str, Any]], key: str) -> float | None:
 
 
 def _plain(value: float | None, digits: int) -> str:
-    return DASH if value is None else plain(value, digits)
+    if value is None:
+        return DASH
+    text = plain(value, digits)
+    return text.removeprefix(MINUS) if set(text) <= set(f"{MINUS}0.") else text

@@ -64,12 +64,15 @@ def _differences(study: Study) -> dict[str, Any] | None:
 
 
 def _ends(study: Study) -> dict[str, Any] | None:
-    rows, stopped = overfitting.rows(study), overfitting.stopped(study)
-    if not rows and not stopped:
+    rows, choosing = overfitting.rows(study), overfitting.choosing(study)
+    stopped = overfitting.stopped(study)
+    if not rows and not choosing and not stopped:
         return None
     return {
+        "columns": overfitting.COLUMNS,
         "rows": rows,
-        "columns": overfitting.columns(study),
+        "choices": overfitting.CHOOSING,
+        "chosen": choosing,
         "stopped": stopped,
         "flattered": overfitting.flattered(study),
     }

@@ -13,8 +13,12 @@ LEFT, RIGHT, TOP, BOTTOM = 46, 26, 30, 44
 def horizontal(values: Sequence[float], words: str, logarithmic: bool) -> alt.X:
     """Ticks at the values themselves, which are all that was tried."""
     kept = sorted(set(values))
-    span = kept[-1] - kept[0] or 1.0
-    ends = [kept[0] / 1.15, kept[-1] * 1.15] if logarithmic else [kept[0] - span / 12, kept[-1] + span / 12]
+    if logarithmic:
+        room = (kept[-1] / kept[0]) ** (1 / 16)
+        ends = [kept[0] / room, kept[-1] * room]
+    else:
+        room = (kept[-1] - kept[0]) / 16
+        ends = [kept[0] - room, kept[-1] + room]
     kind: dict[str, Any] = {"type": "log"} if logarithmic else {"type": "linear", "zero": False}
     axis = alt.Axis(
         title=words,

@@ -32,7 +32,7 @@ _CHANGE = (
     Column(
         "nats per character",
         "best",
-        "at the step where validation was lowest; ± is the standard deviation over seeds, from two on",
+        "at the step where validation was lowest; beneath, ± the standard deviation over seeds",
     ),
     Column("nats per character", "last", "the same at the last step"),
     Column(
@@ -101,12 +101,12 @@ def _figure(arm: Arm, point: Point, digits: int, text: Text | None = None) -> Ce
     found = arm.figure(point, text)
     if found is None:
         return Cell(DASH)
-    spread = "" if found.spread is None else f" ± {plain(found.spread, digits)}"
+    if text == "validation":
+        return Cell(plain(found.nats_per_character, digits))
+    spread = "" if found.spread is None else f"±\u00a0{plain(found.spread, digits)}"
     steps = arm.steps_at(point)
-    return Cell(
-        plain(found.nats_per_character, digits) + spread,
-        f"step{'s' * (len(set(steps)) > 1)} {between(steps)}" if steps else "",
-    )
+    where = f"step{'s' * (len(set(steps)) > 1)}\u00a0{between(steps)}" if steps else ""
+    return Cell(plain(found.nats_per_character, digits), ", ".join(part for part in (spread, where) if part))
 
 
 def _versus(arm: Arm, point: Point, digits: int) -> Cell:

@@ -47,7 +47,7 @@ def chart(study: Study, layout: Layout) -> alt.TopLevelMixin | None:
         ),
         marked(rows)
         .mark_point(filled=True, opacity=1, stroke=PAPER, shape={"expr": "datum.shape"}, **tinted)
-        .encode(x=x, y=y, size=alt.condition("datum.chosen", alt.value(210), alt.value(55))),
+        .encode(x=x, y=y, size=alt.condition("datum.chosen", alt.value(210), alt.value(95))),
         marked([row for row in rows if row["chosen"]])
         .mark_point(filled=False, size=480, opacity=1, stroke=INK, strokeWidth=1.5, shape="circle")
         .encode(x=x, y=y),
