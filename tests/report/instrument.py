@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,7 @@ def record_sweep(folder: Path) -> dict[str, Any]:
     for theta, above in zip(THETAS, (0.012, -0.005), strict=True):
         arm = copy.deepcopy(parent)
         arm["name"], arm["from"] = f"theta-{theta:.0f}", "bpe-rope"
+        shutil.copytree(folder / "arms" / "bpe-rope", folder / "arms" / arm["name"])
         arm["change"] = {"position": {"name": "rope", "theta": theta}}
         arm["sweep"] = {"name": "theta", "setting": "position.theta", "value": theta}
         for figures in arm["over_seeds"].values():

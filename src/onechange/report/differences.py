@@ -48,6 +48,13 @@ DETAILS = (
 )
 
 
+def marks(study: Study) -> str:
+    """What stands in the chart besides the noise floor."""
+    if all(len(row.seeds) < 2 for row in rows(study)):
+        return "The mark is the difference, the bar its 95% interval over the text alone."
+    return "The large mark is the mean over seeds with its 95% interval, the small ones beneath it are the seeds."
+
+
 def noise(study: Study) -> str:
     """What the band in the chart is, or why there is none."""
     known = [row.floor for row in rows(study) if row.floor is not None]

@@ -88,7 +88,8 @@ def _data(rows: list[Row]) -> dict[str, list[dict[str, Any]]]:
             found["bands"].append({"x": -row.floor, "x2": row.floor, "y": top + 26, "y2": top + 70})
         if row.low is not None and row.high is not None:
             found["intervals"].append({"x": row.low, "x2": row.high, "y": top + MEAN, **look})
-        found["seeds"] += [{"x": value, "y": top + SEEDS, **look} for _, value in row.seeds]
+        if len(row.seeds) > 1:
+            found["seeds"] += [{"x": value, "y": top + SEEDS, **look} for _, value in row.seeds]
         found["means"].append({"x": row.difference, "y": top + MEAN, **look})
     return found
 

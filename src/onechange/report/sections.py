@@ -56,6 +56,7 @@ def _differences(study: Study) -> dict[str, Any] | None:
     return {
         "chart": pictures(lambda layout: differences_chart.chart(study, layout), "differences"),
         "words": differences.words(study),
+        "marks": differences.marks(study),
         "noise": differences.noise(study),
         "correction": correction.sentence(study),
         "heads": differences.DETAILS,
