@@ -188,14 +188,15 @@ def test_what_is_read_at_equal_amounts_says_whether_it_is_fair(folder):
 
 
 def test_overfitting_is_told_per_arm_as_a_mean_over_its_runs(folder):
+    def differ(results):
+        for run, step, rise in zip(
+            results["arms"][2]["runs"], (1200, 1400, 1600), (0.05, 0.06, 0.1), strict=True
+        ):
+            run["overfitting"].update(step=step, rise=rise, gap_at_best=2 * rise, gap_at_last=3 * rise)
+
+    synthetic.edit(folder, differ)
     rows = {row.arm.name: row.cells for row in overfitting.rows(read(folder))}
-    results = json.loads((folder / "results.json").read_text())
-    runs = results["arms"][2]["runs"]
-    rises = []
-    for run in runs:
-        validation = [row["validation_nats_per_character"] for row in run["history"]]
-        rises.append(validation[-1] - min(validation))
-    assert rows["bpe-rope"][:2] == ("1,400", f"{sum(rises) / 3:.3f}")
+    assert rows["bpe-rope"] == ("1,200–1,600", "0.070", "0.140", "0.210")
     assert rows["char-wpe"][:2] == ("2,000", "none")
 
 
@@ -231,7 +232,15 @@ def test_with_a_test_text_all_that_is_judged_is_of_it(folder):
     assert cells[titles.index(("on validation text", "best"))].text == f"{on_validation:.3f}"
     shown = page_of(folder).shown()
     assert "Judged on test text, 190 stories with 151,204 characters" in shown
+    assert "No choice has looked at the test text." in shown
     assert "sums over the whole test text" in shown and "190 test stories" in shown
+
+
+def test_a_base_alone_with_a_test_text_is_read_on_it(folder):
+    instrument.record_test(folder)
+    synthetic.edit(folder, synthetic.alone)
+    study = read(folder)
+    assert study.judged_on == "test" and "Judged on test text" in page_of(folder).shown()
 
 
 def test_without_the_means_over_seeds_figures_on_test_text_come_from_the_runs(folder):
@@ -358,6 +367,7 @@ def test_a_budget_in_seconds_is_shown_with_the_reason_that_nothing_is_judged(tes
     shown = page_of(tested).shown()
     assert "nats per character lower, but not judged: the budget is in seconds." in shown
     assert "A budget in steps, tokens, characters or operations can be judged." in shown
+    assert "The budget is in seconds, and nothing was judged." in shown
     assert "one seed alone" not in shown and "Holm’s correction" not in shown
 
 
