@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,8 @@ PROMPTS = [
     '"Why is the moon following us?" asked Lily.',
 ]
 STORIES = 198
+FIRST_KEYS = ("nats_per_character_difference", "low", "high", "verdict", "interval", "seeds")
+"""Of a difference, in the first studies' results; `instrument` adds the later ones."""
 ARMS: dict[str, dict[str, Any]] = {
     "char-wpe": {
         "from": None,
@@ -269,7 +270,7 @@ def _arm(name, arm, runs, scores):
         if arm["from"] is None:
             return None
         found = difference(scores[name][point], scores[arm["from"]][point])
-        return asdict(found)
+        return {key: getattr(found, key) for key in FIRST_KEYS}
 
     tokens = round(1_440_224 / arm["characters_per_token"])
     return {

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import browser
+import instrument
 import pytest
 import synthetic
 
@@ -36,6 +37,45 @@ def test_it_opens_quietly_offline_and_within_the_window(chromium, page, width, s
     wider += "getComputedStyle(e).position !== 'absolute' && "
     wider += "e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80))"
     assert chromium.evaluate(wider) == []
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Path:
+    """A page with every section: test text, tuning and a sweep too."""
+    folder = synthetic.make_study(tmp_path_factory.mktemp("whole"), seeds=3, floor=0.46)
+    instrument.record_statistics(folder)
+    instrument.record_test(folder)
+    instrument.record_tuning(folder)
+    instrument.record_sweep(folder)
+    synthetic.edit(folder, instrument.stop_early)
+    return report.write(folder)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(400, "light"), (700, "dark"), (1280, "light")])
+def test_a_page_with_every_section_opens_as_quietly(chromium, whole, width, scheme):
+    chromium.open(whole, width, scheme=scheme)
+    chromium.wait_for(MOVING)
+    assert chromium.logs("browser") == []
+    assert chromium.evaluate("return document.documentElement.scrollWidth") <= width
+    outside = "return [...document.querySelectorAll('.still')].filter(e => e.offsetParent !== null)"
+    outside += ".flatMap(e => [...e.querySelectorAll('text')]).filter(t => t.getBoundingClientRect().right > "
+    outside += "innerWidth + 1 || t.getBoundingClientRect().left < -1).map(t => t.textContent)"
+    assert chromium.evaluate(outside) == []
+    sections = "return ['differences', 'tuning', 'sweeps', 'ends', 'equal'].map(id => "
+    sections += "document.querySelector(`section[aria-labelledby=${id}]`).getBoundingClientRect().height)"
+    assert min(chromium.evaluate(sections)) > 200
+
+
+def test_every_table_that_is_wider_than_the_window_is_reached_by_keyboard(chromium, whole):
+    chromium.open(whole, 400)
+    hidden = "return [...document.querySelectorAll('details')].forEach(d => d.open = true)"
+    chromium.evaluate(hidden)
+    wide = "return [...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth)"
+    assert chromium.evaluate(f"{wide}.length") > 0
+    assert (
+        chromium.evaluate(f"{wide}.filter(e => e.tabIndex !== 0 || e.getAttribute('role') !== 'region')")
+        == []
+    )
 
 
 @pytest.mark.parametrize(("width", "shown"), [(400, "narrow"), (760, "medium"), (1280, "wide")])

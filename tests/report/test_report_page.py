@@ -75,7 +75,7 @@ def test_the_page_is_well_formed_and_its_headings_are_in_order(page):
 def test_every_picture_is_xml_with_ids_of_its_own(folder):
     text = (folder / "report.html").read_text("utf-8")
     pictures = re.findall(r'<div class="still [a-z]+">(<svg.*?</svg>)</div>', text, re.S)
-    assert len(pictures) == 6
+    assert len(pictures) == 9
     ids: list[str] = []
     for picture in pictures:
         root = ElementTree.fromstring(picture)

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from onechange.report import tuning
 from onechange.report.digits import decimals_for, plain
 from onechange.report.study import JUDGED, Arm, Study
 
+SECONDS = "budget in seconds: not judged"
 FAMILIES = {
     "tokenizer": "how text is cut into the pieces that the model reads and writes",
     "position": "how the model is told where in the text a piece stands",
@@ -42,11 +44,19 @@ def answers(study: Study) -> list[Answer]:
 
 def caution(study: Study) -> str | None:
     """Why differences were not judged, said once for all of them; None where every one was."""
-    unjudged = [
-        found for arm in study.changed() if (found := arm.versus("best")) and found["verdict"] not in JUDGED
-    ]
+    unjudged = {
+        found["verdict"]
+        for arm in study.changed()
+        if (found := arm.versus("best")) and found["verdict"] not in JUDGED
+    }
     if not unjudged:
         return None
+    if unjudged == {SECONDS}:
+        return (
+            "Not judged, because the budget is in seconds: how much training fits into them depends on the "
+            "machine and on what else it does, so that the same study has another answer elsewhere. A budget in "
+            "steps, tokens, characters or operations can be judged."
+        )
     return (
         "Not judged, because two runs of the very same model differ too, by their random first weights and "
         "the order of the text. Whether a change did more than that shows from three runs of each model on, "
@@ -132,6 +142,7 @@ def _answer(study: Study, arm: Arm) -> Answer:
         "better": f"Better, by {size} nats per character.",
         "worse": f"Worse, by {size} nats per character.",
         "no difference seen": "No difference seen.",
+        SECONDS: f"{size} nats per character {direction}, but not judged: the budget is in seconds.",
     }.get(verdict, f"{size} nats per character {direction}, but not judged: {_number(seeds)} alone.")
     moved = (
         f"{plain(parent.best.nats_per_character, digits)} became {plain(arm.best.nats_per_character, digits)}"
@@ -140,7 +151,9 @@ def _answer(study: Study, arm: Arm) -> Answer:
     )
     if verdict == "no difference seen":
         moved += ", which leaves room for none"
-    return Answer(arm, label, verdict, headline, moved + "." + _at_last(arm, found, digits))
+    return Answer(
+        arm, label, verdict, headline, moved + "." + _at_last(arm, found, digits) + tuning.turned(study, arm)
+    )
 
 
 def _at_last(arm: Arm, best: Mapping[str, Any], digits: int) -> str:
@@ -160,11 +173,11 @@ def _at_last(arm: Arm, best: Mapping[str, Any], digits: int) -> str:
 def _interval(found: Mapping[str, Any], digits: int) -> str:
     low, high = found.get("low"), found.get("high")
     if low is None or high is None:
-        return "; there is no interval, since the validation text is a single piece"
+        return "; there is no interval, since the text is a single piece"
     seeds = found.get("seeds") or 1
     over = {
         "seeds and text": f"over {seeds} seeds and the text",
-        "seeds": f"over {seeds} seeds (the validation text is a single piece)",
+        "seeds": f"over {seeds} seeds (the text is a single piece)",
     }.get(found.get("interval", ""), "over the text alone")
     if low < 0 < high:
         span = f"{plain(-low, digits)} lower to {plain(high, digits)} higher"

@@ -36,7 +36,7 @@ def clipped(study: Study) -> bool:
     """Whether some evaluations lie above the picture."""
     points = rows(study)
     return bool(points) and any(
-        row["validation"] > domain(points, study.floor)[1] for row in points if row["validation"]
+        row["validation"] > domain(points, study.validation_floor)[1] for row in points if row["validation"]
     )
 
 

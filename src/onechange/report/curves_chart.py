@@ -55,7 +55,7 @@ class _Drawing:
     def __init__(self, study: Study, points: list[dict[str, Any]], width: int, height: int) -> None:
         self.study, self.points, self.width, self.height = study, points, width, height
         self.digits = decimals(study)
-        self.low, self.high = curves.domain(points, study.floor)
+        self.low, self.high = curves.domain(points, study.validation_floor)
         arms = [arm.index for arm in study.arms]
         across = alt.Scale(zero=True, nice=False)
         self.x = alt.X("at:Q", axis=_horizontal(8 if width > 400 else 3), scale=across)
@@ -69,8 +69,8 @@ class _Drawing:
 
     def chart(self, names: bool, hover: bool) -> alt.TopLevelMixin:
         layers = [*self.wedges(), *self.bands(), self.training(), self.validation(), self.lowest()]
-        if self.study.floor is not None:
-            layers += self.floor(self.study.floor)
+        if self.study.validation_floor is not None:
+            layers += self.floor(self.study.validation_floor)
         if names:
             layers.append(self.names())
         if hover:

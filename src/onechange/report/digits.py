@@ -38,6 +38,12 @@ def count(value: float | None) -> str:
     return DASH if value is None else f"{value:,.0f}"
 
 
+def between(values: Iterable[float]) -> str:
+    """One whole number, or the lowest and the highest of several: ``1,200`` or ``1,000–1,400``."""
+    ends = sorted({round(value) for value in values})
+    return count(ends[0]) if len(ends) == 1 else f"{count(ends[0])}–{count(ends[-1])}"
+
+
 def short(value: float | None) -> str:
     """Three significant digits and a word for the size: ``12.4 million``; below a million ``638,983``."""
     if value is None:

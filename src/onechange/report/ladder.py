@@ -5,11 +5,10 @@ from typing import Any
 
 import altair as alt
 
-from onechange.compare import Level
 from onechange.report.answer import change, decimals
 from onechange.report.digits import plain, signed
 from onechange.report.marks import colour, shape
-from onechange.report.study import Arm, Study
+from onechange.report.study import Arm, Figure, Study
 
 MARGIN = 4
 INK, MUTED, PAPER = "var(--ink)", "var(--muted)", "var(--paper)"
@@ -62,15 +61,15 @@ def chart(study: Study, layout: Layout) -> alt.TopLevelMixin:
         "fontWeight": {"expr": "datum.bold ? 600 : 400"},
     }
     layers = [
-        _marks(drawing.floor).mark_rule(**floor).encode(y2="y2:Q"),
-        _marks(drawing.paths).mark_line(color=MUTED, strokeWidth=1.5).encode(order="order:Q", detail="arm:N"),
-        _marks(drawing.heads).mark_point(**head),
-        _marks(drawing.intervals).mark_rule(**band).encode(x2="x2:Q"),
-        _marks(drawing.dots).mark_point(**dot, color={"expr": "datum.colour"}),
-        _marks(drawing.words)
+        marked(drawing.floor).mark_rule(**floor).encode(y2="y2:Q"),
+        marked(drawing.paths).mark_line(color=MUTED, strokeWidth=1.5).encode(order="order:Q", detail="arm:N"),
+        marked(drawing.heads).mark_point(**head),
+        marked(drawing.intervals).mark_rule(**band).encode(x2="x2:Q"),
+        marked(drawing.dots).mark_point(**dot, color={"expr": "datum.colour"}),
+        marked(drawing.words)
         .mark_text(**words, color=PAPER, stroke=PAPER, strokeWidth=5)
         .encode(text="text:N"),
-        _marks(drawing.words).mark_text(**words, color={"expr": "datum.ink"}).encode(text="text:N"),
+        marked(drawing.words).mark_text(**words, color={"expr": "datum.ink"}).encode(text="text:N"),
     ]
     return alt.layer(*(layer.encode(x=x, y=y) for layer in layers)).properties(
         width=layout.plot,
@@ -93,7 +92,8 @@ def domain(study: Study) -> tuple[float, float]:
     return min(known) - 0.05 * span, max(known) + 0.05 * span
 
 
-def _marks(rows: list[dict[str, Any]]) -> alt.Chart:
+def marked(rows: list[dict[str, Any]]) -> alt.Chart:
+    """A layer of marks from rows that already say where each stands."""
     return alt.Chart(alt.InlineData(values=rows))
 
 
@@ -121,14 +121,14 @@ class _Drawing:
             y = 30 + self.layout.row * arm.index
             if arm.best is None:
                 reason = f"{arm.name} {arm.trouble or 'has no figure'}"
-                self.word(self.domain[0], y, _shortened(reason, self.room(1.0)), ink=MUTED)
+                self.word(self.domain[0], y, shortened(reason, self.room(1.0)), ink=MUTED)
                 continue
             self.arm(arm, arm.best, y)
             parent = next((other for other in self.study.arms if other.name == arm.parent), None)
             if parent is not None and parent.best is not None:
                 self.arrow(arm, parent.best.nats_per_character, 30 + self.layout.row * parent.index, y)
 
-    def arm(self, arm: Arm, best: Level, y: float) -> None:
+    def arm(self, arm: Arm, best: Figure, y: float) -> None:
         value, low, high = best.nats_per_character, best.low, best.high
         if low is not None and high is not None:
             self.intervals.append({"x": low, "x2": high, "y": y, "colour": colour(arm.index)})
@@ -136,10 +136,10 @@ class _Drawing:
         right, left = self.pixel(high or value), self.pixel(low or value)
         text = plain(value, self.digits)
         if self.layout.plot - right >= left:
-            name = _shortened(arm.name, self.layout.plot - right - 70)
+            name = shortened(arm.name, self.layout.plot - right - 70)
             self.word(high or value, y, f"{text}  {name}", shift=13, bold=True)
         else:
-            self.word(low or value, y, f"{_shortened(arm.name, left - 70)}  {text}", shift=-13, bold=True)
+            self.word(low or value, y, f"{shortened(arm.name, left - 70)}  {text}", shift=-13, bold=True)
 
     def arrow(self, arm: Arm, start: float, parent_y: float, y: float) -> None:
         assert arm.best is not None
@@ -160,7 +160,7 @@ class _Drawing:
         elif self.pixel(start) > needed:
             self.word(start, turn - 12, text, shift=-10)
         else:
-            self.word(self.domain[0], turn - 12, _shortened(text, self.room(1.0)))
+            self.word(self.domain[0], turn - 12, shortened(text, self.room(1.0)))
 
     def moved(self, arm: Arm) -> str:
         """What the arrow says: the change and what it moved."""
@@ -187,6 +187,7 @@ class _Drawing:
         return share * self.layout.plot
 
 
-def _shortened(text: str, pixels: float) -> str:
+def shortened(text: str, pixels: float) -> str:
+    """``text``, or as much of its beginning as ``pixels`` have room for."""
     room = max(4, int(pixels / 7.1))
     return text if len(text) <= room else text[: room - 1].rstrip() + "…"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from onechange.compare import SEEDS_FOR_A_VERDICT
-from onechange.report.answer import changed_key
+from onechange.report.answer import SECONDS, changed_key
 from onechange.report.digits import count, significant
 from onechange.report.study import Arm, Study
 
@@ -80,6 +80,11 @@ def _ruler(study: Study) -> Law:
         f"{count(corpus.get('validation_documents'))} stories, {count(corpus.get('validation_characters'))} "
         "characters, the same for all."
     )
+    if study.judged_on == "test":
+        recorded += (
+            f" Test text, which is judged on: {count(corpus.get('test_documents'))} stories, "
+            f"{count(corpus.get('test_characters'))} characters."
+        )
     if lossy:
         recorded += (
             f" Not for {_listed(lossy)}: those tokens do not give the text back, so no exact figure exists."
@@ -99,6 +104,8 @@ def _peeking(study: Study) -> Law:
         )
     else:
         recorded += "Tokenizers learned from training text only."
+    if study.judged_on == "test":
+        recorded += " No choice has looked at the test text."
     return Law("No peeking", rule, recorded, bool(peeking))
 
 
@@ -111,6 +118,8 @@ def _luck(study: Study) -> Law:
     if not seeds:
         return Law("No luck", rule, "No run is recorded.", True)
     listed = f"{len(seeds)} seed{'s' * (len(seeds) > 1)} ({', '.join(map(str, seeds))})."
+    if any((arm.versus("best") or {}).get("verdict") == SECONDS for arm in study.arms):
+        return Law("No luck", rule, f"{listed} The budget is in seconds, and nothing was judged.", True)
     enough = len(seeds) >= SEEDS_FOR_A_VERDICT
     return Law(
         "No luck",

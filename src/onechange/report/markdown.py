@@ -2,11 +2,11 @@
 
 import re
 
-from onechange.report import ladder_text, stories
+from onechange.report import correction, differences, judged_text, ladder_text, stories, tuning, tuning_table
 from onechange.report.answer import answers, caution
 from onechange.report.page import meaning, notices
 from onechange.report.study import Study
-from onechange.report.table import COLUMNS, rows
+from onechange.report.table import columns, rows
 
 
 def text(study: Study) -> str:
@@ -15,9 +15,9 @@ def text(study: Study) -> str:
     parts += [f"> **Note.** {escaped(notice)}" for notice in notices(study)]
     parts += [f"- {escaped(a.change)}. **{escaped(a.headline)}** {escaped(a.detail)}" for a in answers(study)]
     parts.append(escaped(f"Nats per character {meaning(study)}"))
-    if (why := caution(study)) is not None:
-        parts.append(escaped(why))
-    parts += ["## The ladder", ladder(study), "## The arms", table(study), *_stories(study)]
+    parts += [escaped(why) for why in (caution(study), judged_text.sentence(study)) if why]
+    parts += ["## The ladder", ladder(study), *_differences(study), "## The arms", table(study)]
+    parts += [*_tuning(study), *_stories(study)]
     if study.record.get("command"):
         parts += ["## To repeat it", _indented([str(study.record["command"])])]
     parts.append(
@@ -35,9 +35,12 @@ def table(study: Study) -> str:
     """The table of the arms."""
     heads = [
         "arm",
-        *(f"{c.group}, {c.title}" if c.group.startswith(("nats", "diff")) else c.title for c in COLUMNS),
+        *(
+            f"{c.group}, {c.title}" if c.group.startswith(("nats", "diff", "on ")) else c.title
+            for c in columns(study)
+        ),
     ]
-    aligned = ["---", *("---:" if column.numeric else "---" for column in COLUMNS)]
+    aligned = ["---", *("---:" if column.numeric else "---" for column in columns(study))]
     lines = [heads, aligned]
     for arm, cells in rows(study):
         label = f"{arm.name} (tokens learned from all text)" if arm.peeking else arm.name
@@ -51,6 +54,34 @@ def escaped(value: str) -> str:
     flat = " ".join(value.split())
     flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\`*_{}\[\]#|~!$])", r"\\\1", flat)
+
+
+def _differences(study: Study) -> list[str]:
+    rows = [[row.arm.name, *texts] for row, texts in differences.details(study)]
+    if not rows:
+        return []
+    parts = ["## The differences", _table(["arm", *differences.DETAILS], rows)]
+    return [*parts, *(escaped(said) for said in (correction.sentence(study),) if said)]
+
+
+def _tuning(study: Study) -> list[str]:
+    found = tuning_table.table(study)
+    if not found:
+        return []
+    told = [tuning.sentence(study), *tuning.edges(study)]
+    return [
+        f"## Tuning the {escaped(tuning.setting(study))}",
+        _table(list(tuning_table.COLUMNS), found),
+        _table(list(tuning_table.VERDICTS), tuning_table.verdicts(study)),
+        *(escaped(said) for said in told if said),
+    ]
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> str:
+    """A table of plain text, its first column left, all others right."""
+    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
+    aligned = [line if at == 1 else [escaped(text) for text in line] for at, line in enumerate(lines)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in aligned)
 
 
 def _stories(study: Study) -> list[str]:

@@ -20,6 +20,7 @@ from onechange.report import (
     laws,
     marks,
     provenance,
+    sections,
     still,
     stories,
     table,
@@ -57,14 +58,12 @@ def html(study: Study) -> str:
         families=_families(study),
         notices=notices(study),
         meaning=meaning(study),
-        ladder={
-            name: Markup(still.svg(still.compiled(ladder.chart(study, layout)), f"ladder-{name}"))
-            for name, layout in ladder.LAYOUTS.items()
-            if any(arm.best for arm in study.arms)
-        },
+        ladder=sections.pictures(lambda layout: ladder.chart(study, layout), "ladder")
+        if any(arm.best for arm in study.arms)
+        else {},
         ladder_words=ladder_words(study),
-        columns=table.COLUMNS,
-        groups=table.groups(),
+        columns=table.columns(study),
+        groups=table.groups(study),
         rows=table.rows(study),
         curves={name: Markup(still.svg(vega, f"curves-{name}")) for name, vega in stills.items() if vega},
         axes=curves.AXES,
@@ -80,6 +79,7 @@ def html(study: Study) -> str:
         digits=answer.decimals(study),
         clipped=curves.clipped(study),
         plain=plain,
+        **sections.sections(study),
     )
 
 

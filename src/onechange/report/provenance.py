@@ -24,11 +24,11 @@ def facts(study: Study) -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def rulers(study: Study) -> list[tuple[Arm, list[str]]]:
-    """Nats per character, bits per byte and the rough conversion at best, means over seeds, for each arm."""
+    """For each arm nats per character, bits per byte and the rough conversion: at best, means over seeds."""
     digits = decimals(study)
     found = []
     for arm in study.arms:
-        runs = [run["best"] for run in arm.scored("best")]
+        runs = [run["best"] for run in arm.scored("best", "validation")]
         if runs:
             keys = ("nats_per_character", "bits_per_byte", "rough_nats_per_character")
             found.append((arm, [_mean(runs, key, digits) for key in keys]))
@@ -58,6 +58,7 @@ def _corpus(corpus: dict[str, Any]) -> list[tuple[str, str]]:
         ("text", whole + (f", {count(distinct)} distinct" if distinct else "")),
         ("training", part("training")),
         ("validation", part("validation")),
+        ("test", part("test")),
         ("duplicates removed", count(corpus.get("duplicates_removed"))),
         ("cut", str(corpus.get("cut") or "")),
         ("after each story", "" if separator is None else json.dumps(separator, ensure_ascii=False)),

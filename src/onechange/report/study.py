@@ -9,22 +9,41 @@ from typing import Any, Literal
 import numpy as np
 
 from onechange import json_file, shapes, untrusted
-from onechange.compare import Level, Scores, level
+from onechange.compare import Over, Scores, level
 
 FORMAT = 1
 Point = Literal["best", "last"]
 POINTS: tuple[Point, ...] = ("best", "last")
+Text = Literal["validation", "test"]
 JUDGED = ("better", "worse", "no difference seen")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """An arm's nats per character, the mean over its seeds, with its 95% interval and its spread over them.
+
+    ``interval`` says what ``low`` and ``high`` allow for. ``spread`` is a standard deviation, None below two seeds.
+    """
+
+    nats_per_character: float
+    low: float | None
+    high: float | None
+    interval: Over
+    seeds: int
+    spread: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Arm:
-    """One arm: its entry in `results.json`, its place among the arms, and its figures over seeds."""
+    """One arm: its entry in `results.json`, its place among the arms, and its figures over seeds.
+
+    ``text`` is the one that the study is judged on: figures and differences are of it where no other is named.
+    """
 
     record: dict[str, Any]
     index: int
-    best: Level | None
-    last: Level | None
+    text: Text
+    figures: dict[tuple[Text, Point], Figure]
 
     @property
     def name(self) -> str:
@@ -46,16 +65,26 @@ class Arm:
     def peeking(self) -> bool:
         return self.record.get("peeking", False)
 
-    def level(self, point: Point) -> Level | None:
-        return self.best if point == "best" else self.last
+    @property
+    def best(self) -> Figure | None:
+        return self.figure("best")
+
+    @property
+    def last(self) -> Figure | None:
+        return self.figure("last")
+
+    def figure(self, point: Point, text: Text | None = None) -> Figure | None:
+        return self.figures.get((text or self.text, point))
 
     def versus(self, point: Point) -> dict[str, Any] | None:
         """The recorded difference to the parent, as in `results.json`."""
-        return self.record.get("versus_parent" if point == "best" else "versus_parent_last")
+        parts = ("versus_parent", "test" * (self.text == "test"), "last" * (point == "last"))
+        return self.record.get("_".join(part for part in parts if part))
 
-    def scored(self, point: Point) -> list[dict[str, Any]]:
+    def scored(self, point: Point, text: Text | None = None) -> list[dict[str, Any]]:
         """The runs that have a figure at ``point``."""
-        return [run for run in self.runs if (run.get(point) or {}).get("nats_per_character") is not None]
+        found = [(run, measured(run, point, text or self.text)) for run in self.runs]
+        return [run for run, figures in found if figures.get("nats_per_character") is not None]
 
     def steps_at(self, point: Point) -> list[int]:
         return [run[point]["step"] for run in self.scored(point)]
@@ -76,7 +105,7 @@ class Arm:
             return "has not run"
         if not self.lossless:
             return "has no nats per character: its tokens do not give the text back"
-        return None if self.best else "has no figure: it was never measured on validation text"
+        return None if self.best else f"has no figure: it was never measured on {self.text} text"
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +115,7 @@ class Study:
     folder: Path
     record: dict[str, Any]
     arms: tuple[Arm, ...]
+    judged_on: Text
 
     @property
     def question(self) -> str:
@@ -97,7 +127,14 @@ class Study:
 
     @property
     def floor(self) -> float | None:
-        """The true entropy of the validation text in nats per character, where it is known."""
+        """The true entropy of the text that is judged on, in nats per character, where it is known."""
+        return (
+            self.validation_floor if self.judged_on == "validation" else self.record.get("entropy_floor_test")
+        )
+
+    @property
+    def validation_floor(self) -> float | None:
+        """The same of the validation text, which the curves are of."""
         return self.record.get("entropy_floor")
 
     @property
@@ -150,38 +187,62 @@ def read(folder: Path) -> Study:
         raise ValueError(f"{path} has no list of arms; `onechange run --resume` writes it anew")
     if record.get("format", FORMAT) != FORMAT:
         raise ValueError(f"{path} has format {record['format']!r}, this version of onechange reads {FORMAT}")
-    return Study(folder, record, tuple(_arms(folder, record["arms"])))
+    text = _judged_on(record["arms"])
+    return Study(folder, record, tuple(_arms(folder, record["arms"], text)), text)
 
 
-def _arms(folder: Path, records: list[dict[str, Any]]) -> Iterator[Arm]:
+def measured(run: dict[str, Any], point: Point, text: Text) -> dict[str, Any]:
+    """The ruler's figures of one run on one text; empty where it has none."""
+    found = run.get(point) or {}
+    return found if text == "validation" else found.get("test") or {}
+
+
+def _judged_on(arms: list[dict[str, Any]]) -> Text:
+    """The test text where differences on it are recorded, or where it is all that there is to compare later."""
+    if any(arm.get("versus_parent_test") for arm in arms):
+        return "test"
+    runs = [run for arm in arms for run in arm.get("runs") or []]
+    compared = any(arm.get("versus_parent") for arm in arms)
+    return "test" if not compared and any(measured(run, "best", "test") for run in runs) else "validation"
+
+
+def _arms(folder: Path, records: list[dict[str, Any]], judged_on: Text) -> Iterator[Arm]:
+    texts: tuple[Text, ...] = ("validation", "test")
     for index, record in enumerate(records):
-        arm = Arm(record, index, None, None)
-        yield Arm(record, index, *(_level(folder, arm, point) for point in POINTS))
+        arm = Arm(record, index, judged_on, {})
+        for text in texts:
+            for point in POINTS:
+                if (found := _figure(folder, arm, point, text)) is not None:
+                    arm.figures[text, point] = found
+        yield arm
 
 
-def _level(folder: Path, arm: Arm, point: Point) -> Level | None:
-    """The mean over seeds as results.json has it, with the interval that the scores by story allow."""
-    runs = arm.scored(point)
+def _figure(folder: Path, arm: Arm, point: Point, text: Text) -> Figure | None:
+    """The figure over seeds as results.json has it; in an older one, made from the runs and their scores by story."""
+    over = (arm.record.get("over_seeds") or {}).get(point if text == "validation" else f"{point}_test")
+    if over:
+        spread = over.get("spread")
+        return Figure(over["mean"], over["low"], over["high"], over["interval"], over["seeds"], spread)
+    runs = arm.scored(point, text)
     if not runs:
         return None
-    mean = float(np.mean([run[point]["nats_per_character"] for run in runs]))
+    figures = [measured(run, point, text) for run in runs]
+    mean = float(np.mean([found["nats_per_character"] for found in figures]))
     if len(runs) == 1:
-        low, high = runs[0][point].get("low"), runs[0][point].get("high")
-        return Level(mean, low, high, "nothing" if low is None else "text", 1)
-    scores = [
-        _scores(folder / "arms" / arm.name / f"seed-{run['seed']}" / "measures.json", point) for run in runs
-    ]
-    whole = [found for found in scores if found is not None]
+        low, high = figures[0].get("low"), figures[0].get("high")
+        return Figure(mean, low, high, "nothing" if low is None else "text", 1)
+    places = [folder / "arms" / arm.name / f"seed-{run['seed']}" / "measures.json" for run in runs]
+    whole = [scores for path in places if (scores := _scores(path, point, text)) is not None]
     if len(whole) < len(runs):
-        return Level(mean, None, None, "nothing", len(runs))
+        return Figure(mean, None, None, "nothing", len(runs))
     found = level(whole)
-    return Level(mean, found.low, found.high, found.interval, len(runs))
+    return Figure(mean, found.low, found.high, found.interval, len(runs))
 
 
-def _scores(path: Path, point: Point) -> Scores | None:
+def _scores(path: Path, point: Point, text: Text) -> Scores | None:
     if not path.is_file():
         return None
-    stories = (json_file.read(path).get(point) or {}).get("stories")
+    stories = measured(json_file.read(path), point, text).get("stories")
     if not stories:
         return None
     return Scores(np.array(stories["nats"], dtype=np.float64), np.array(stories["characters"]))

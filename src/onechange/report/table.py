@@ -5,8 +5,8 @@ from itertools import groupby
 
 from onechange.compare import SEEDS_FOR_A_VERDICT
 from onechange.report.answer import change, decimals
-from onechange.report.digits import DASH, count, plain, signed, significant
-from onechange.report.study import Arm, Point, Study
+from onechange.report.digits import DASH, between, count, plain, signed, significant
+from onechange.report.study import Arm, Point, Study, Text
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,14 @@ class Cell:
     small: str = ""
 
 
-COLUMNS = (
+_CHANGE = (
     Column("", "change", numeric=False),
-    Column("nats per character", "best", "at the step where validation was lowest"),
-    Column("nats per character", "last", "at the last step"),
+    Column(
+        "nats per character",
+        "best",
+        "at the step where validation was lowest; beneath, ± the standard deviation over seeds",
+    ),
+    Column("nats per character", "last", "the same at the last step"),
     Column(
         "difference to parent",
         "at best",
@@ -38,6 +42,13 @@ COLUMNS = (
     ),
     Column("difference to parent", "at last", "the same at the last step of both"),
     Column("", "verdict", numeric=False),
+)
+VALIDATION = Column(
+    "on validation text",
+    "best",
+    "the text that the best step was chosen on; beside it, nats per character are of test text",
+)
+_COST = (
     Column("model", "parameters", "all weights, the tied embedding once"),
     Column("model", "vocabulary", "distinct tokens"),
     Column("text", "characters per token", "of the training text"),
@@ -48,46 +59,54 @@ COLUMNS = (
 )
 
 
+def columns(study: Study) -> tuple[Column, ...]:
+    """The columns that the study has figures for."""
+    return (*_CHANGE, *([VALIDATION] if study.judged_on == "test" else []), *_COST)
+
+
 def rows(study: Study) -> list[tuple[Arm, list[Cell]]]:
-    """One row per arm, its cells in the order of `COLUMNS`."""
+    """One row per arm, its cells in the order of `columns`."""
     digits = decimals(study)
     return [(arm, _row(study, arm, digits)) for arm in study.arms]
 
 
-def groups() -> list[tuple[str, int]]:
+def groups(study: Study) -> list[tuple[str, int]]:
     """Neighbouring columns under one heading: its name and how many they are."""
-    return [(name, len(list(columns))) for name, columns in groupby(COLUMNS, lambda column: column.group)]
+    return [
+        (name, len(list(columns))) for name, columns in groupby(columns(study), lambda column: column.group)
+    ]
 
 
 def _row(study: Study, arm: Arm, digits: int) -> list[Cell]:
     record = arm.record
     return [
         Cell(change(study, arm) or "the base", f"from {arm.parent}" if arm.parent else ""),
-        _level(arm, "best", digits),
-        _level(arm, "last", digits),
+        _figure(arm, "best", digits),
+        _figure(arm, "last", digits),
         _versus(arm, "best", digits),
         _versus(arm, "last", digits),
         _verdict(arm),
+        *([_figure(arm, "best", digits, "validation")] if study.judged_on == "test" else []),
         Cell(count(record.get("parameters"))),
         Cell(count(record.get("vocabulary"))),
         Cell(_fixed(record.get("characters_per_token"))),
         Cell(count(record.get("characters_per_window"))),
         Cell(_times(record.get("times_text_seen"))),
-        Cell(_steps(arm)),
+        _steps(arm),
         Cell(significant(_median_seconds(arm))),
     ]
 
 
-def _level(arm: Arm, point: Point, digits: int) -> Cell:
-    found = arm.level(point)
+def _figure(arm: Arm, point: Point, digits: int, text: Text | None = None) -> Cell:
+    found = arm.figure(point, text)
     if found is None:
         return Cell(DASH)
+    if text == "validation":
+        return Cell(plain(found.nats_per_character, digits))
+    spread = "" if found.spread is None else f"±\u00a0{plain(found.spread, digits)}"
     steps = arm.steps_at(point)
-    first, last = min(steps), max(steps)
-    return Cell(
-        plain(found.nats_per_character, digits),
-        f"step {first:,}" if first == last else f"steps {first:,}–{last:,}",
-    )
+    where = f"step{'s' * (len(set(steps)) > 1)}\u00a0{between(steps)}" if steps else ""
+    return Cell(plain(found.nats_per_character, digits), ", ".join(part for part in (spread, where) if part))
 
 
 def _versus(arm: Arm, point: Point, digits: int) -> Cell:
@@ -105,11 +124,12 @@ def _verdict(arm: Arm) -> Cell:
     if found is None:
         return Cell(arm.trouble or DASH) if arm.trouble or arm.parent else Cell("")
     seeds, over = found.get("seeds") or 1, found.get("interval") or "text"
-    small = (
-        f"over {over}"
-        if seeds >= SEEDS_FOR_A_VERDICT
-        else f"{seeds} of the {SEEDS_FOR_A_VERDICT} seeds it takes"
-    )
+    if found["verdict"].startswith("budget in seconds"):
+        small = "how far a second goes depends on the machine"
+    elif seeds < SEEDS_FOR_A_VERDICT:
+        small = f"{seeds} of the {SEEDS_FOR_A_VERDICT} seeds it takes"
+    else:
+        small = f"over {over}"
     small = small.replace("over seeds", f"over {seeds} seeds")
     last = arm.versus("last")
     verdict = found["verdict"]
@@ -118,12 +138,15 @@ def _verdict(arm: Arm) -> Cell:
     return Cell(verdict, f"{small}; one run {arm.trouble}" if arm.trouble else small)
 
 
-def _steps(arm: Arm) -> str:
+def _steps(arm: Arm) -> Cell:
     planned = arm.record.get("steps")
+    early: list[int] = [run["steps"] for run in arm.runs if run.get("stopped_early")]
     done: list[int] = [run["steps"] for run in arm.runs if run.get("steps") is not None]
     if planned is None or not done or min(done) >= planned:
-        return count(planned if planned is not None else max(done, default=None))
-    return f"{min(done):,} of {planned:,}"
+        return Cell(count(planned if planned is not None else max(done, default=None)))
+    if len(early) == len(done):
+        return Cell(f"{between(done)} of {planned:,}", "stopped early")
+    return Cell(f"{min(done):,} of {planned:,}", f"{len(early)} stopped early" if early else "")
 
 
 def _median_seconds(arm: Arm) -> float | None:

@@ -5,18 +5,20 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from onechange.report import ladder_text
+from onechange.report import correction, judged_text, ladder_text, tuning_table
 from onechange.report.answer import answers, left_out
 from onechange.report.study import Study
-from onechange.report.table import COLUMNS, rows
+from onechange.report.table import VALIDATION, columns, rows
 
 TABLE = ("change", "best", "last", "at best", "verdict")
 
 
 def answer(study: Study) -> RenderableType:
     """One sentence per change, and what a reader must know of how it came about."""
+    told = [judged_text.sentence(study), correction.sentence(study), *tuning_table.lines(study)]
     return Group(
         *(Text.assemble((f"{a.change}  ", "bold"), f"{a.headline} {a.detail}") for a in answers(study)),
+        *(Text(line) for line in told if line),
         *map(Text, left_out(study)),
     )
 
@@ -28,11 +30,16 @@ def ladder(study: Study, width: int = 78) -> RenderableType:
 
 def table(study: Study) -> RenderableType:
     """The arms and their figures; the page has the columns that do not fit a terminal."""
-    shown = [index for index, column in enumerate(COLUMNS) if column.title in TABLE]
+    all_columns = columns(study)
+    shown = [
+        index
+        for index, column in enumerate(all_columns)
+        if column.title in TABLE and column is not VALIDATION
+    ]
     drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     drawn.add_column("arm", style="bold")
     for index in shown:
-        column = COLUMNS[index]
+        column = all_columns[index]
         title = f"{column.group}, {column.title}" if column.group else column.title
         drawn.add_column(title, justify="right" if column.numeric else "left")
     for arm, cells in rows(study):
