@@ -123,7 +123,14 @@ def _measures(run: Path) -> dict[str, Any] | None:
 def _figures(measured: Mapping[str, Any], run: Path) -> dict[str, Any]:
     scores = _scores(measured, run)
     _, low, high = interval_over_stories(scores.nats, scores.characters)
-    return {**{key: value for key, value in measured.items() if key != "stories"}, "low": low, "high": high}
+    figures = {
+        **{key: value for key, value in measured.items() if key != "stories"},
+        "low": low,
+        "high": high,
+    }
+    if "readings" in figures:  # sums; the excerpt's characters stay in measures.json
+        figures["readings"] = {k: v for k, v in figures["readings"].items() if k != "excerpt"}
+    return figures
 
 
 def _versus(

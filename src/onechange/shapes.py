@@ -43,6 +43,30 @@ class Stories(TypedDict):
     bytes: list[Positive]
 
 
+# "from" is a word of Python, so this one is written as a call.
+Bin = TypedDict(
+    "Bin",
+    {"from": Positive, "to": Positive, "nats": Real, "characters": Positive, "tokens": Positive},
+)
+"""Sums over the tokens with ``from`` to ``to`` (exclusive) of something."""
+
+
+class KindSum(TypedDict):
+    """Sums over the characters of one kind of text."""
+
+    nats: Real
+    characters: Count
+
+
+class Readings(TypedDict):
+    """Where in the text the surprise lies."""
+
+    by_position: list[Bin]
+    by_context: list[Bin]
+    by_kind: dict[str, KindSum]
+    excerpt: list[Real]
+
+
 class Figures(TypedDict):
     """The ruler's figures at one checkpoint."""
 
@@ -56,6 +80,7 @@ class Figures(TypedDict):
     bits_per_byte: Real
     rough_nats_per_character: NotRequired[Real]
     stories: Stories
+    readings: NotRequired[Readings]
 
 
 class Measures(TypedDict):
@@ -78,7 +103,7 @@ class Environment(TypedDict):
     versions: dict[str, str]
 
 
-# "from" is a word of Python, so this one is written as a call.
+# Here as well.
 Arm = TypedDict(
     "Arm",
     {
@@ -131,6 +156,7 @@ class Corpus(TypedDict):
     cut: str | None
     notes: list[str]
     settings: Settings
+    excerpt: NotRequired[str]
 
 
 class Sample(TypedDict):
