@@ -16,7 +16,7 @@ from jaxtyping import Float, Int, Integer
 from onechange import scoring
 from onechange.encoding import Encoding
 from onechange.model import Model
-from onechange.scoring import Window
+from onechange.scoring import Batch
 from onechange.tokenizer import Tokenizer
 
 ROWS = 32
@@ -66,11 +66,11 @@ def measure(
     text: Encoding,
     separator: Int[np.ndarray, " tokens"],
     rows: int = ROWS,
-    reader: Callable[[Window], None] | None = None,
+    reader: Callable[[Batch], None] | None = None,
 ) -> Measure:
     """Score ``text`` with ``model``. ``rows``: windows per forward pass; the figures do not depend on it.
 
-    ``reader`` is shown every window, in order, once it is scored: for other readings of the same pass.
+    ``reader`` is shown all windows, in order, once they are scored: for other readings of the same pass.
 
     Raises a `ValueError` for an empty text and for a tokenizer that is not lossless, which has no nats per character.
     """
@@ -80,11 +80,11 @@ def measure(
         raise ValueError("the text is empty: there is nothing to measure")
     _check(tokenizer, text)
     ends, nats = text.story_tokens.cumsum(), np.zeros(len(text.story_tokens))
-    for window in scoring.windows(model, text.ids, separator, rows):
-        numbers = window.first + np.arange(window.overlapping, len(window.nats))
-        np.add.at(nats, np.searchsorted(ends, numbers, side="right"), window.nats[window.overlapping :])
+    for batch in scoring.batches(model, text.ids, separator, rows):
+        stories = np.searchsorted(ends, batch.numbers[batch.overlapping], side="right")
+        np.add.at(nats, stories, batch.nats[batch.overlapping])
         if reader is not None:
-            reader(window)
+            reader(batch)
     return Measure(
         nats=nats,
         tokens=len(text.ids),
@@ -122,5 +122,5 @@ def surprises(
     model: Model, ids: Integer[np.ndarray, " tokens"], context: Int[np.ndarray, " context"], rows: int = ROWS
 ) -> Float[np.ndarray, " tokens"]:
     """The surprise at every token in nats, float64; ``context`` stands before the first. Dropout is off."""
-    found = scoring.windows(model, ids, context, rows)
-    return np.concatenate([window.nats[window.overlapping :] for window in found])
+    found = scoring.batches(model, ids, context, rows)
+    return np.concatenate([batch.nats[batch.overlapping] for batch in found])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from jaxtyping import Float, Float32, Int
 
 from onechange import excerpt, kinds
@@ -16,7 +17,7 @@ from onechange.encoding import Encoding, release
 from onechange.kinds import KINDS
 from onechange.measure import ROWS, Measure, measure
 from onechange.model import Model
-from onechange.scoring import Window
+from onechange.scoring import Batch
 from onechange.spelling import Spelling
 from onechange.tokenizer import Tokenizer
 
@@ -78,17 +79,14 @@ class _Reader:
         self._done = 0
         self._excerpt = excerpt.length(text.story_characters[: excerpt.ABOUT].tolist())
 
-    def read(self, window: Window) -> None:
-        """Take up one window; they come in the order of the text."""
-        alone = slice(window.alone, None)
-        lengths, nats = self._lengths[window.targets[alone]], window.nats[alone]
-        in_view = self._lengths[window.inputs].cumsum()[alone]
-        self._by_position.add(np.arange(window.alone, len(window.nats)) + 1, nats, lengths)
-        self._by_context.add(in_view, nats, lengths)
-        new = slice(window.overlapping, None)
-        spelled = self._spelling.surprises(
-            self._model, window.features[new], window.targets[new], window.nats[new]
-        )
+    def read(self, batch: Batch) -> None:
+        """Take up some windows; they come in the order of the text."""
+        lengths, nats = self._lengths[batch.targets[batch.alone]], batch.nats[batch.alone]
+        self._by_position.add(batch.alone.nonzero()[1] + 1, nats, lengths)
+        self._by_context.add(self._lengths[batch.inputs].cumsum(axis=1)[batch.alone], nats, lengths)
+        new = batch.overlapping
+        features = batch.features[torch.from_numpy(new)]
+        spelled = self._spelling.surprises(self._model, features, batch.targets[new], batch.nats[new])
         kind = self._kinds.next(len(spelled))
         self._kind_nats += np.bincount(kind, spelled, len(KINDS))
         self._kind_characters += np.bincount(kind, minlength=len(KINDS))

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int, Integer
+from jaxtyping import Bool, Float, Int, Integer
 from torch import Tensor
 
 from onechange.encoding import release
@@ -18,30 +18,30 @@ from onechange.model import Model, surprise
 
 
 @dataclass(frozen=True, eq=False)
-class Window:
-    """One window: what the model read, what it was to predict, and how surprised it was."""
+class Batch:
+    """Some windows: what the model read, what it was to predict, and how surprised it was."""
 
-    first: int
-    """The number of its first target among the text's tokens; below 0 in what stands before the text."""
-    inputs: Int[np.ndarray, " time"]
-    targets: Int[np.ndarray, " time"]
-    nats: Float[np.ndarray, " time"]
+    inputs: Int[np.ndarray, "rows time"]
+    targets: Int[np.ndarray, "rows time"]
+    numbers: Int[np.ndarray, "rows time"]
+    """The targets' numbers among the text's tokens; below 0 in what stands before the text."""
+    nats: Float[np.ndarray, "rows time"]
     """The surprise at every target, float64."""
-    features: Float[Tensor, "time width"]
+    features: Float[Tensor, "rows time width"]
     """From which each target was predicted."""
-    overlapping: int
-    """From this place on the targets count where windows overlap."""
-    alone: int
-    """The same where they do not overlap; the window's length if the window is none of those."""
+    overlapping: Bool[np.ndarray, "rows time"]
+    """Which targets count where windows overlap: in the order of the batch, every token of the text once."""
+    alone: Bool[np.ndarray, "rows time"]
+    """The same where they do not overlap."""
 
 
 @torch.no_grad()
-def windows(
+def batches(
     model: Model, ids: Integer[np.ndarray, " tokens"], context: Int[np.ndarray, " context"], rows: int
-) -> Iterator[Window]:
+) -> Iterator[Batch]:
     """The windows over ``ids`` in the order of the text, ``rows`` of them per forward pass.
 
-    ``context`` stands before the first token and is no target. Either way of counting takes every token once.
+    ``context`` stands before the first token and is no target that counts.
     """
     assert len(context), "the first token needs something before it"
     context = context[-model.sizes.window :]
@@ -57,17 +57,16 @@ def windows(
             held = np.where(at < before, context[np.minimum(at, before - 1)], read)
             batch = torch.from_numpy(held)
             features = model(batch[:, :-1])
-            scored = surprise(features, model.embedding, batch[:, 1:]).double().numpy()
-            for row, place in enumerate(start.tolist()):
-                yield Window(
-                    first=place + 1 - before,
-                    inputs=held[row, :-1],
-                    targets=held[row, 1:],
-                    nats=scored[row],
-                    features=features[row],
-                    overlapping=int(overlapping[row]),
-                    alone=int(alone[row]),
-                )
+            place = np.arange(length)
+            yield Batch(
+                inputs=held[:, :-1],
+                targets=held[:, 1:],
+                numbers=at[:, 1:] - before,
+                nats=surprise(features, model.embedding, batch[:, 1:]).double().numpy(),
+                features=features,
+                overlapping=place >= overlapping[:, None],
+                alone=place >= alone[:, None],
+            )
     finally:
         model.train(was_training)
 
@@ -83,9 +82,9 @@ def _places(
         starts.append(min(starts[-1] + half, inputs - window))
     # A window's first counted target is the one after the last that the window before it counted.
     overlapping = [context - 1] + [before + window - start for before, start in pairwise(starts)]
-    alone, covered = [], context - 1
-    for start, after in pairwise([*starts, inputs]):
-        needed = after > covered  # else the next window reaches all that this one would add
+    alone, covered, apart = [], context - 1, window // half * half
+    for start in starts:
+        needed = start % apart == 0 or start == starts[-1]
         alone.append(covered - start if needed else window)
         covered = start + window if needed else covered
     for at in range(0, len(starts), rows):

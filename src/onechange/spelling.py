@@ -50,6 +50,8 @@ class Spelling:
         computed.
         """
         lengths = self._lengths[ids]
+        if (lengths == 1).all():
+            return nats
         assert (lengths > 0).all(), "a token without a character has no place for its surprise"
         ends = lengths.cumsum()
         found = np.zeros(int(ends[-1]) if len(ends) else 0)
