@@ -64,7 +64,8 @@ class Readings(TypedDict):
     by_position: list[Bin]
     by_context: list[Bin]
     by_kind: dict[str, KindSum]
-    excerpt: list[Real]
+    excerpt: NotRequired[list[Real]]
+    """In `measures.json` alone."""
 
 
 class Figures(TypedDict):
