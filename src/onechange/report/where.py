@@ -154,7 +154,7 @@ def lines(study: Study, across: Across) -> list[dict[str, Any]]:
                 "at": end - 1,
                 "nats": nats / characters,
                 "share": characters / total,
-                "drawn": characters >= FEW * len(found),
+                "drawn": characters >= FEW * len(found) and end > 1,
             }
             for (first, end), (nats, characters) in sorted(sums.items())
         ]
