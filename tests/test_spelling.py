@@ -93,5 +93,5 @@ def test_a_token_of_a_hundred_thousand_letters_takes_no_longer_than_its_text() -
 def test_of_characters_nothing_is_computed() -> None:
     model = small_model(3, 8)
     nats = np.array([1.0, 2.0])
-    none = torch.empty(0, 16)  # features that would fail if they were looked at
+    none = torch.full((2, 16), torch.nan)  # features that would spoil whatever looked at them
     assert Spelling(["a", "b", "c"]).surprises(model, none, np.array([0, 2]), nats).tolist() == [1.0, 2.0]

@@ -36,7 +36,7 @@ class Readings:
     by_kind: dict[str, dict[str, Any]]
     characters: Float32[np.ndarray, " characters"]
     """The surprise at every character of the first whole stories that have `MOST_CHARACTERS` at most."""
-    excerpt: Float32[np.ndarray, " characters"]
+    excerpt: Float32[np.ndarray, " shown"]
     """The same of `onechange.excerpt` alone."""
 
     def sums(self) -> dict[str, Any]:

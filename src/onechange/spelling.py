@@ -23,7 +23,7 @@ from onechange.model import Model
 
 _PROBABILITIES = 1 << 21
 """How many are held at a time, float64: 16 MiB."""
-_Branches = tuple[Int[np.ndarray, " branches"], Int[np.ndarray, " branches"]]
+_Branches = tuple[Int[np.ndarray, " bounds"], Int[np.ndarray, " branches"]]
 
 
 class Spelling:
