@@ -12,7 +12,10 @@ import hypothesis
 import jaxtyping
 import pytest
 
-SPEAK_OF_SHAPES = ("attention", "encoding", "evaluate", "mlp", "model", "norm", "position", "windows")
+SPEAK_OF_SHAPES = (
+    "attention", "encoding", "evaluate", "kinds", "mlp", "model", "norm", "position", "readings",
+    "spelling", "windows",
+)  # fmt: skip
 jaxtyping.install_import_hook([f"onechange.{name}" for name in SPEAK_OF_SHAPES], "beartype.beartype")
 
 # After the hook: modules imported before it would go unchecked.

@@ -246,7 +246,12 @@ def test_measure_takes_all_of_another_text(finished: Path, tmp_path: Path) -> No
     words = ["measure", finished / "arms/plain/seed-0", "--data", f"file:{other}"]
     document = onechange(*words, "--json").document
     assert document["characters"] == document["tokens"] == 16 + 2 + 21 + 2
-    assert "2 stories, 41 characters" in onechange(*words).out
+    shown = " ".join(onechange(*words).out.split())  # the terminal breaks lines where the path is long
+    assert "2 stories, 41 characters" in shown
+    assert "punctuation" in shown and "digits" not in shown, "only kinds that the text has"
+    kinds = document["readings"]["by_kind"].values()
+    assert sum(kind["characters"] for kind in kinds) == 41
+    assert sum(kind["nats"] for kind in kinds) == pytest.approx(document["nats"], rel=1e-12)
 
 
 def test_report_writes_everything_anew(copy: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file
 from scipy import stats
 
 from onechange import atomic, engine, laboratory
@@ -20,8 +21,8 @@ from onechange import run as run_module
 from onechange.checkpoint_reader import read as read_run
 from onechange.documents import prepare
 from onechange.family import resolve
-from onechange.measure import measure as ruler
 from onechange.model import Model, surprise
+from onechange.readings import measured as ruler
 from onechange.study_folder import StudyFolder
 from small_studies import CHARACTERS, STUDY, Nursery, Outcome, files, onechange, study_file, without_times
 
@@ -56,6 +57,8 @@ RUN_FILES = {
     "checkpoints/last.json",
     "samples/best.jsonl",
     "samples/last.jsonl",
+    "characters/best.safetensors",
+    "characters/last.safetensors",
 }
 
 
@@ -119,6 +122,30 @@ def arguments(folder: Path, text: Path, *words: object, content: str = BOUNCING)
     if not file.exists():
         study_file(folder, content)
     return ["run", file, "--scale", "tiny", "--data", f"file:{text}", "--out", folder / "out", *words]
+
+
+def test_readings_of_a_study_fit_its_ruler_and_its_excerpt(whole: Path) -> None:
+    corpus = json.loads((whole / "corpus.json").read_text())
+    results = json.loads((whole / "results.json").read_text())
+    assert corpus["excerpt"].startswith(tale(9) + corpus["separator"] + tale(19))
+    assert results["corpus"]["excerpt"] == corpus["excerpt"]
+    for arm in results["arms"]:
+        for one in arm["runs"]:
+            folder = whole / f"arms/{arm['name']}/seed-{one['seed']}"
+            measures = json.loads((folder / "measures.json").read_text())
+            for which, figures in measures.items():
+                nats = load_file(folder / f"characters/{which}.safetensors")["nats"]
+                assert nats.dtype == np.float32
+                ends = np.cumsum(figures["stories"]["characters"])
+                stories = [part.sum(dtype=np.float64) for part in np.split(nats, ends[:-1])]
+                np.testing.assert_allclose(stories, figures["stories"]["nats"], rtol=1e-5)
+                shown = figures["readings"].pop("excerpt")
+                np.testing.assert_allclose(shown, nats[: len(corpus["excerpt"])], atol=5.1e-5)
+                assert one[which]["readings"] == figures["readings"], "all but the excerpt"
+                kinds = figures["readings"]["by_kind"].values()
+                assert math.fsum(kind["nats"] for kind in kinds) == pytest.approx(figures["nats"], rel=1e-12)
+                for key in ("by_position", "by_context"):
+                    assert sum(each["tokens"] for each in figures["readings"][key]) == figures["tokens"]
 
 
 # --- from beginning to end ------------------------------------------------------------------------------------------

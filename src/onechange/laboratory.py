@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-from onechange import atomic, prompts, record, report
+from onechange import atomic, excerpt, prompts, record, report
 from onechange.finiteness import OnNonfinite
 from onechange.jobs import Jobs
 from onechange.orders import Failed, Finished, Order, Remarked, Stepped, carry_out
@@ -56,6 +56,7 @@ def run(
         "entropy_floor_test": corpus.entropy_floor_of_test,
         "prompts": kept,
         "demonstration": prompts.demonstration(plan.study.demonstration, corpus),
+        "excerpt": excerpt.text(corpus.validation, corpus.separator),
     }
     atomic.write(folder.path / "corpus.json", _pretty(facts))
     for note in [*corpus.facts["notes"], *notes]:

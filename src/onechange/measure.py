@@ -6,17 +6,17 @@ token. Sums are float64, and are divided by the text's own characters and bytes.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import torch
 from jaxtyping import Float, Int, Integer
 
-from onechange.encoding import Encoding, release
+from onechange import scoring
+from onechange.encoding import Encoding
 from onechange.model import Model
+from onechange.scoring import Batch
 from onechange.tokenizer import Tokenizer
 
 ROWS = 32
@@ -66,8 +66,11 @@ def measure(
     text: Encoding,
     separator: Int[np.ndarray, " tokens"],
     rows: int = ROWS,
+    reader: Callable[[Batch], None] | None = None,
 ) -> Measure:
     """Score ``text`` with ``model``. ``rows``: windows per forward pass; the figures do not depend on it.
+
+    ``reader`` is shown all windows, in order, once they are scored: for other readings of the same pass.
 
     Raises a `ValueError` for an empty text and for a tokenizer that is not lossless, which has no nats per character.
     """
@@ -77,9 +80,11 @@ def measure(
         raise ValueError("the text is empty: there is nothing to measure")
     _check(tokenizer, text)
     ends, nats = text.story_tokens.cumsum(), np.zeros(len(text.story_tokens))
-    for first, scored in _scored(model, text.ids, separator, rows):
-        stories = np.searchsorted(ends, np.arange(first, first + len(scored)), side="right")
-        np.add.at(nats, stories, scored)
+    for batch in scoring.batches(model, text.ids, separator, rows):
+        stories = np.searchsorted(ends, batch.numbers[batch.overlapping], side="right")
+        np.add.at(nats, stories, batch.nats[batch.overlapping])
+        if reader is not None:
+            reader(batch)
     return Measure(
         nats=nats,
         tokens=len(text.ids),
@@ -117,43 +122,5 @@ def surprises(
     model: Model, ids: Integer[np.ndarray, " tokens"], context: Int[np.ndarray, " context"], rows: int = ROWS
 ) -> Float[np.ndarray, " tokens"]:
     """The surprise at every token in nats, float64; ``context`` stands before the first. Dropout is off."""
-    return np.concatenate([nats for _, nats in _scored(model, ids, context, rows)])
-
-
-@torch.no_grad()
-def _scored(
-    model: Model, ids: Integer[np.ndarray, " tokens"], context: Int[np.ndarray, " context"], rows: int
-) -> Iterator[tuple[int, Float[np.ndarray, " some"]]]:
-    """`surprises` stretch by stretch in the order of the text, each with the number of its first token."""
-    assert len(context), "the first token needs something before it"
-    context = context[-model.sizes.window :]
-    before, stream = len(context), len(context) + len(ids)
-    was_training = model.training
-    model.eval()
-    try:
-        for start, first in _windows(stream, model.sizes.window, before, rows):
-            length = min(model.sizes.window, stream - 1 - int(start[0]))
-            at = start[:, None] + np.arange(length + 1)
-            read = ids[np.maximum(at - before, 0)].astype(np.int64)
-            release(ids)
-            batch = torch.from_numpy(np.where(at < before, context[np.minimum(at, before - 1)], read))
-            scored = model.nats(batch[:, :-1], batch[:, 1:]).double().numpy()
-            for row, place in enumerate(start.tolist()):
-                yield place + int(first[row]) + 1 - before, scored[row, first[row] :]
-    finally:
-        model.train(was_training)
-
-
-def _windows(
-    stream: int, window: int, context: int, rows: int
-) -> Iterator[tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " rows"]]]:
-    """Batches of window starts, and from which place of each window on its targets count."""
-    half = max(1, window // 2)
-    inputs = stream - 1
-    starts = [0]
-    while starts[-1] + window < inputs:
-        starts.append(min(starts[-1] + half, inputs - window))
-    # A window's first counted target is the one after the last that the window before it counted.
-    firsts = [context - 1] + [before + window - start for before, start in pairwise(starts)]
-    for at in range(0, len(starts), rows):
-        yield np.array(starts[at : at + rows]), np.array(firsts[at : at + rows])
+    found = scoring.batches(model, ids, context, rows)
+    return np.concatenate([batch.nats[batch.overlapping] for batch in found])

@@ -6,6 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
+from safetensors.numpy import save
+
 from onechange import (
     atomic,
     checkpoint_reader,
@@ -16,14 +18,15 @@ from onechange import (
     stopping,
     tokenizer_file,
 )
+from onechange import measure as ruler
 from onechange.checkpoint import Which
 from onechange.checkpoint_reader import Trained
 from onechange.dataset import Dataset
 from onechange.finiteness import OnNonfinite
 from onechange.generate import generate
 from onechange.history import History
-from onechange.measure import measure
 from onechange.processes import ALONE, Group
+from onechange.readings import measured as measure
 from onechange.recipe import Recipe
 from onechange.stopping import Stopped
 from onechange.study import Sampling
@@ -78,17 +81,18 @@ def execute(
         train(recipe, data, run, beat, say=say, stop=stop, group=group, on_nonfinite=on_nonfinite)
     if stop.signal is not None:
         raise Stopped(stop.signal, recipe.steps, recipe.steps)
-    (run / "samples").mkdir(exist_ok=True)
+    for folder in ("samples", "characters"):
+        (run / folder).mkdir(exist_ok=True)
     measures = {}
-    done: dict[
-        int, tuple[dict[str, Any], str]
-    ] = {}  # a run that ends at its best is read, measured and sampled once
+    # A run that ends at its best is read, measured and sampled once.
+    done: dict[int, tuple[dict[str, Any], bytes, str]] = {}
     for which in get_args(Which):
         trained = checkpoint_reader.read(run, which)
         if trained.step not in done:
-            done[trained.step] = _figures(trained, data, run), _samples(trained, sampling, prompts)
-        measures[which], samples = done[trained.step]
+            done[trained.step] = *_figures(trained, data, run), _samples(trained, sampling, prompts)
+        measures[which], characters, samples = done[trained.step]
         atomic.write(run / "samples" / f"{which}.jsonl", samples)
+        atomic.write(run / "characters" / f"{which}.safetensors", characters)
     atomic.write(run / "measures.json", json.dumps(measures) + "\n")
 
 
@@ -108,19 +112,20 @@ def environment(recipe: Recipe, processes: int = 1) -> dict[str, Any]:
     }
 
 
-def _figures(trained: Trained, data: Dataset, run: Path) -> dict[str, Any]:
-    """What the ruler says of a checkpoint."""
-    figures = measure(trained.model, trained.tokenizer, data.validation, data.separator).to_json()
+def _figures(trained: Trained, data: Dataset, run: Path) -> tuple[dict[str, Any], bytes]:
+    """What the ruler says of a checkpoint, and the surprise at every character as a file of tensors."""
+    found, readings = measure(trained.model, trained.tokenizer, data.validation, data.separator)
+    figures = found.to_json()
     history = {row["step"]: row for row in History(run / "metrics.jsonl").rows()}
     if trained.step in history:
         # The article's way: the evaluation's loss per token, times tokens per character of the whole text.
         figures["rough_nats_per_character"] = (
             history[trained.step]["validation_loss"] * figures["tokens"] / figures["characters"]
         )
-    if data.test is not None:  # no choice looks at it: it is measured once the checkpoints are chosen
-        tested = measure(trained.model, trained.tokenizer, data.test, data.separator)
-        figures["test"] = tested.to_json()
-    return {"step": trained.step, **figures}
+    figures["readings"] = readings.to_json()
+    if data.test is not None:  # the checkpoints are chosen by now, and nothing else is
+        figures["test"] = ruler.measure(trained.model, trained.tokenizer, data.test, data.separator).to_json()
+    return {"step": trained.step, **figures}, save({"nats": readings.characters})
 
 
 def _samples(trained: Trained, sampling: Sampling, prompts: Sequence[str]) -> str:

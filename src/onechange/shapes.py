@@ -43,6 +43,31 @@ class Stories(TypedDict):
     bytes: list[Positive]
 
 
+# "from" is a word of Python, so this one is written as a call.
+Bin = TypedDict(
+    "Bin",
+    {"from": Positive, "to": Positive, "nats": Real, "characters": Positive, "tokens": Positive},
+)
+"""Sums over the tokens with ``from`` to ``to`` (exclusive) of something."""
+
+
+class KindSum(TypedDict):
+    """Sums over the characters of one kind of text."""
+
+    nats: Real
+    characters: Count
+
+
+class Readings(TypedDict):
+    """Where in the text the surprise lies."""
+
+    by_position: list[Bin]
+    by_context: list[Bin]
+    by_kind: dict[str, KindSum]
+    excerpt: NotRequired[list[Real]]
+    """In `measures.json` alone."""
+
+
 class OnText(TypedDict):
     """The ruler's figures on one text."""
 
@@ -61,6 +86,7 @@ class Figures(OnText):
 
     step: Positive
     rough_nats_per_character: NotRequired[Real]
+    readings: NotRequired[Readings]
     test: NotRequired[OnText]
 
 
@@ -92,7 +118,7 @@ class Sweep(TypedDict):
     value: Scalar
 
 
-# "from" is a word of Python, so this one is written as a call.
+# Here as well.
 Arm = TypedDict(
     "Arm",
     {
@@ -150,6 +176,7 @@ class Corpus(TypedDict):
     cut: str | None
     notes: list[str]
     settings: Settings
+    excerpt: NotRequired[str]
 
 
 class Sample(TypedDict):

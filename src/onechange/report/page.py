@@ -16,6 +16,7 @@ from onechange.report import (
     answer,
     curves,
     curves_chart,
+    heat,
     ladder,
     laws,
     marks,
@@ -25,6 +26,8 @@ from onechange.report import (
     stories,
     table,
     tokens,
+    where,
+    where_chart,
 )
 from onechange.report.digits import plain
 from onechange.report.study import Study
@@ -45,14 +48,18 @@ def html(study: Study) -> str:
     stills = {name: curves_chart.specification(study, ladder.LAYOUTS[name], hover=False) for name in moving}
     script = _bundle() if moving else ""
     page = (FILES / "page.js").read_text("utf-8")
+    found = _where(study)
     style = _palette() + (FILES / "page.css").read_text("utf-8")
+    if found is not None:
+        page += (FILES / "where.js").read_text("utf-8")
+        style += (FILES / "where.css").read_text("utf-8")
     seed = study.seeds[0] if study.seeds else 0
     return environment.get_template("page.html.jinja").render(
         study=study,
         style=Markup(style),
         scripts=[Markup(text) for text in (script, page) if text],
         policy=_policy([text for text in (script, page) if text]),
-        charts=Markup(_data({"curves": moving})),
+        charts=Markup(_data({"curves": moving, "where": _colours(found)})),
         answers=answer.answers(study),
         caution=answer.caution(study),
         families=_families(study),
@@ -72,6 +79,7 @@ def html(study: Study) -> str:
         seed=seed,
         prompts=stories.prompts(study, seed),
         repeated_words=stories.REPEATED_WORDS,
+        where=found,
         cuts=tokens.cuts(study),
         laws=laws.laws(study),
         facts=provenance.facts(study),
@@ -150,6 +158,32 @@ def _families(study: Study) -> list[tuple[str, str, list[tuple[str, str]]]]:
                 members[answer.member(arm)] = str(arm.record["summary"]).rstrip(".")
     explained = [(key, answer.FAMILIES.get(key, ""), list(members.items())) for key, members in found.items()]
     return [entry for entry in explained if entry[1] or entry[2]]
+
+
+def _where(study: Study) -> dict[str, Any] | None:
+    """What the section on where a change helps is made of; None where no run has readings."""
+    bars, coloured = where.bars(study), heat.heat(study)
+    if not bars and coloured is None:
+        return None
+    charts: dict[str, dict[str, Markup]] = {}
+    for across in where.ACROSS:
+        for name, layout in ladder.LAYOUTS.items():
+            if (drawn := where_chart.specification(study, layout, across)) is not None:
+                picture = Markup(still.svg(drawn, f"{across}-{name}"))
+                charts.setdefault(across, {})[name] = picture
+    return {
+        "bars": bars,
+        "hardest": where.hardest(study, bars),
+        "pairs": where.pairs(study),
+        "across": where.ACROSS,
+        "charts": charts,
+        "lines": {across: where.lines(study, across) for across in where.ACROSS if across in charts},
+        "heat": coloured,
+    }
+
+
+def _colours(found: dict[str, Any] | None) -> dict[str, Any] | None:
+    return found["heat"].data() if found is not None and found["heat"] is not None else None
 
 
 def _palette() -> str:

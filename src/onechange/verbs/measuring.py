@@ -6,7 +6,7 @@ from pathlib import Path
 from onechange import checkpoint_reader, documents, source
 from onechange.compare import interval_over_stories
 from onechange.encoding import encode
-from onechange.measure import measure as ruler
+from onechange.readings import measured as ruler
 from onechange.verbs import output, preparing
 from onechange.verbs.words import checkpoint_word
 
@@ -27,7 +27,9 @@ def measure(run: Path, data: str | None, checkpoint: str, as_json: bool) -> None
                 f"{run}: its corpus has changed since it was trained; name a text with --data to measure on it"
             )
     text = encode(trained.tokenizer, stories, corpus.separator)
-    found = ruler(trained.model, trained.tokenizer, text, trained.tokenizer.encode(corpus.separator))
+    found, readings = ruler(
+        trained.model, trained.tokenizer, text, trained.tokenizer.encode(corpus.separator)
+    )
     _, low, high = interval_over_stories(found.nats, found.story_characters)
     figures = {
         "run": str(run),
@@ -37,6 +39,7 @@ def measure(run: Path, data: str | None, checkpoint: str, as_json: bool) -> None
         **{key: value for key, value in found.to_json().items() if key != "stories"},
         "low": low,
         "high": high,
+        "readings": readings.sums(),
     }
     if as_json:
         output.document(figures)
@@ -49,3 +52,10 @@ def measure(run: Path, data: str | None, checkpoint: str, as_json: bool) -> None
         f"{which} checkpoint, step {trained.step:,}",
         markup=False,
     )
+    for kind, sums in readings.by_kind.items():
+        if sums["characters"]:
+            share = f"{sums['characters'] / found.characters:.1%}"
+            nats = f"{sums['nats'] / sums['characters']:.4f}"
+            output.out.print(
+                f"  {kind:<14}{nats:>8} nats per character, {share:>6} of the text", markup=False
+            )
