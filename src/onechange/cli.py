@@ -60,6 +60,13 @@ def run(
         int | None,
         typer.Option(min=1, help="How many runs go side by side. Default: as many as there is room for."),
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Train on the machines of a Ray cluster: HOST:PORT, auto, or local, which starts one here.",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run, and how long it would take.")
     ] = False,
@@ -71,7 +78,7 @@ def run(
     from onechange.verbs import running
 
     request = running.Request(
-        study, scale, data, out, seeds, arm or [], resume, on_nonfinite, processes, jobs
+        study, scale, data, out, seeds, arm or [], resume, on_nonfinite, processes, jobs, cluster
     )
     if dry_run:
         running.dry_run(request, as_json)
