@@ -6,11 +6,12 @@ import secrets
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,7 +19,8 @@ from typing import Any
 from onechange import processor
 
 LOCAL = "local"
-SECONDS_TO_ANSWER = 5.0
+SECONDS_TO_ANSWER = 15.0
+"""For a cluster that is there: about two, most of which Python needs to begin."""
 OBJECTS = 200_000_000
 """Bytes that a local cluster keeps for what travels: a few pieces of files at a time."""
 
@@ -92,15 +94,30 @@ def _imported() -> ModuleType:
 
 
 def _must_answer(address: str) -> None:
-    """Ray itself would try for half a minute, and say so at length."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65535:
+    """Ask in a process of its own: in this one Ray would try for a minute, and say so at length."""
+    host, _, port = address.rpartition(":")
+    if not host or "/" in host or not port.isdecimal() or int(port) > 65535:
         raise ValueError(f"--cluster {address!r}: must be local, auto, or HOST:PORT of a running Ray cluster")
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), SECONDS_TO_ANSWER).close()
-    except OSError as error:
-        why = error.strerror or error
-        raise ConnectionError(f"--cluster {address}: no Ray cluster answers there ({why})") from None
+    why = f"nothing in {SECONDS_TO_ANSWER:.0f} seconds"
+    with suppress(subprocess.TimeoutExpired):
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), SECONDS_TO_ANSWER).close()
+        except OSError as error:
+            raise _nobody(address, error.strerror or str(error)) from None
+        asked = subprocess.run(
+            [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_TO_ANSWER,
+        )
+        if asked.returncode == 0:
+            return
+        why = (asked.stderr.strip().splitlines() or ["it is not healthy"])[-1].rpartition("Error: ")[2]
+    raise _nobody(address, why)
+
+
+def _nobody(address: str, why: str) -> ConnectionError:
+    return ConnectionError(f"--cluster {address}: no Ray cluster answers there ({why})")
 
 
 def _first_line(error: Exception) -> str:

@@ -94,11 +94,13 @@ def bring(
             raise ValueError(f"{run}: a file called {name!r} is none of a run's")
     changed = [name for name, mark in photo.items() if held.get(name) != mark]
     saved = {str(Path(name).parent) for name in changed if _is_in_checkpoint(name)}
+    replaced = {str(Path(name).parent) for name in changed if name in held}
     for name in changed:
         if name not in (*POINTERS, *END) and not _is_in_checkpoint(name):
             _write(run / name, read(name))
     for checkpoint in sorted(saved):
-        _folder(run / checkpoint, [name for name in photo if str(Path(name).parent) == checkpoint], read)
+        if checkpoint in replaced or not _is_there(run, checkpoint, read):
+            _folder(run / checkpoint, [name for name in photo if str(Path(name).parent) == checkpoint], read)
     for name in POINTERS:
         if name in changed:
             _write(run / name, read(name))
@@ -111,6 +113,12 @@ def bring(
 def _is_in_checkpoint(name: str) -> bool:
     parts = Path(name).parts
     return len(parts) == 3 and parts[0] == CHECKPOINTS and parts[1].startswith("step-")
+
+
+def _is_there(run: Path, checkpoint: str, read: Callable[[str], Iterable[bytes]]) -> bool:
+    """Whether an earlier attempt brought it, whole: its state holds the marks of its files."""
+    name = f"{checkpoint}/state.json"
+    return (run / name).is_file() and (run / name).read_bytes() == b"".join(read(name))
 
 
 def _write(path: Path, content: Iterable[bytes]) -> None:
