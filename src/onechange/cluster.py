@@ -7,7 +7,7 @@ process alone writes (`onechange.replica`).
 import os
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -60,7 +60,8 @@ class Cluster:
         self._put_back = jobs.obey_sigterm()
         try:
             self._ray = self._stack.enter_context(ray_connection.connected(self._address, self._threads))
-            self.number = min(self.number, self._room())
+            machines = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+            self.number = min(self.number, room(self._address, machines, self._threads, self._device))
             actor = self._ray.remote(Hand).options(
                 num_cpus=self._threads,
                 num_gpus=1 if self._device == "cuda" else 0,
@@ -119,22 +120,6 @@ class Cluster:
                 except Lost as lost:
                     yield order, self._bury(worker, order, str(lost))
                     waiting.appendleft(order)
-
-    def _room(self) -> int:
-        """How many runs the machines of the cluster have room for."""
-        machines = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
-        processors = [int(machine.get("CPU", 0)) for machine in machines]
-        room = sum(number // self._threads for number in processors)
-        if not room:
-            raise ValueError(
-                f"--cluster {self._address}: a run has {self._threads} threads, and the largest machine of the "
-                f"cluster has {max(processors, default=0)} processors"
-            )
-        if self._device == "cuda":
-            room = min(room, sum(int(machine.get("GPU", 0)) for machine in machines))
-            if not room:
-                raise ValueError(f"--cluster {self._address}: the runs need CUDA, the cluster has no GPU")
-        return room
 
     def _wait_for_room(self, seconds: float) -> None:
         """Say, and at last complain, that for so many ``seconds`` there has been no worker at all."""
@@ -259,6 +244,25 @@ class Cluster:
         assert worker.introduction
         there = worker.introduction.machine
         return error if there == self._me.machine else f"on {there}: {error}"
+
+
+def room(address: str, machines: Sequence[Mapping[str, float]], threads: int, device: Device) -> int:
+    """How many runs with so many ``threads`` on ``device`` the ``machines`` have room for; a `ValueError` if for none.
+
+    A machine is what Ray says that it has.
+    """
+    processors = [int(machine.get("CPU", 0)) for machine in machines]
+    found = sum(number // threads for number in processors)
+    if not found:
+        raise ValueError(
+            f"--cluster {address}: a run has {threads} threads, and the largest machine of the cluster has "
+            f"{max(processors, default=0)} processors"
+        )
+    if device == "cuda":
+        found = min(found, sum(int(machine.get("GPU", 0)) for machine in machines))
+        if not found:
+            raise ValueError(f"--cluster {address}: the runs need CUDA, the cluster has no GPU")
+    return found
 
 
 def _is_end(report: Report) -> bool:

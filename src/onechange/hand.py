@@ -3,7 +3,6 @@
 Nothing in here knows of Ray, and torch is imported only in the process that trains.
 """
 
-import fcntl
 import json
 import os
 import queue
@@ -11,13 +10,12 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
-from onechange import __version__, processor, replica
+from onechange import __version__, processor, replica, scratch
 from onechange.job_process import JobProcess
 from onechange.replica import Mark
 
@@ -53,7 +51,8 @@ class Hand:
     def __init__(self, program: str, threads_variable: str | None) -> None:
         """``program`` is the job's; ``threads_variable`` what OMP_NUM_THREADS is where the study was started."""
         self._program, self._threads_variable = program, threads_variable
-        self._place, self._lock = _own_folder()
+        self._stack = ExitStack()
+        self._place = self._stack.enter_context(scratch.folder(PREFIX))
         self._inbox: queue.SimpleQueue[tuple[JobProcess, bytes]] = queue.SimpleQueue()
         self._job: JobProcess | None = None
         self._home = ""
@@ -122,7 +121,7 @@ class Hand:
         if self._job:
             self._job.close()
             self._job.wait(5.0)
-        shutil.rmtree(self._place, ignore_errors=True)
+        self._stack.close()
 
     @property
     def _run(self) -> Path:
@@ -149,22 +148,3 @@ def _modules() -> list[str]:
     """Where a Python of this machine finds its modules: Ray puts folders of its own, and the study's, before them."""
     program = "import json, sys; print(json.dumps(sys.path))"
     return json.loads(subprocess.check_output([sys.executable, "-P", "-c", program]))
-
-
-def _own_folder() -> tuple[Path, int]:
-    """A new folder, locked as long as this process lives; those of processes that were killed are deleted."""
-    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(OSError):
-            handle = os.open(left, os.O_RDONLY)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(left, ignore_errors=True)
-            finally:
-                os.close(handle)
-    while True:
-        place = Path(tempfile.mkdtemp(prefix=PREFIX))
-        handle = os.open(place, os.O_RDONLY)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        if place.exists():  # else another process swept it away before it was locked
-            return place, handle
-        os.close(handle)

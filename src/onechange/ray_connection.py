@@ -3,12 +3,10 @@
 import logging
 import os
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -16,9 +14,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from onechange import processor
+from onechange import processor, scratch
 
 LOCAL = "local"
+PREFIX = "onechange-ray-"
 SECONDS_TO_ANSWER = 15.0
 """For a cluster that is there: about two, most of which Python needs to begin."""
 OBJECTS = 200_000_000
@@ -36,9 +35,9 @@ def connected(address: str, processors: int) -> Iterator[ModuleType]:
     variables: dict[str, str] = {}
     with ExitStack() as stack:
         if address == LOCAL:
-            place = Path("/tmp")  # a path of a socket may have about 100 characters: TMPDIR may be too deep
-            folder = tempfile.mkdtemp(prefix="onechange-ray-", dir=place if place.is_dir() else None)
-            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+            # A path of a socket may have about 100 characters: the usual folder may be too deep.
+            short = Path("/tmp") if Path("/tmp").is_dir() else None
+            folder = str(stack.enter_context(scratch.folder(PREFIX, short)))
             settings |= {"num_cpus": max(processors, processor.threads(0)), "include_dashboard": False}
             settings |= {"_temp_dir": folder, "object_store_memory": OBJECTS}
             # The workers import what is imported here; the token is this cluster's alone, Ray would keep one at home.
