@@ -45,7 +45,8 @@ class Cluster:
         ``address`` is that of a running cluster, ``auto``, or ``local``.
         """
         self.number = most
-        self._address, self._threads, self._device = address, threads, device
+        self._address, self._threads = address, threads
+        self._device: Device = device
         self._say = say
         self._stack = ExitStack()
         self._workers: list[Worker] = []
