@@ -64,6 +64,13 @@ def run(
         list[str] | None,
         typer.Option(help="tensorboard, or some.package:Class, is told how runs go; may be repeated."),
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Train on the machines of a Ray cluster: HOST:PORT, auto, or local, which starts one here.",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run, and how long it would take.")
     ] = False,
@@ -75,7 +82,18 @@ def run(
     from onechange.verbs import running
 
     request = running.Request(
-        study, scale, data, out, seeds, arm or [], resume, on_nonfinite, processes, jobs, track or []
+        study,
+        scale,
+        data,
+        out,
+        seeds,
+        arm or [],
+        resume,
+        on_nonfinite,
+        processes,
+        jobs,
+        track or [],
+        cluster,
     )
     if dry_run:
         running.dry_run(request, as_json)

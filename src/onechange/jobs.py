@@ -5,33 +5,57 @@ How many there are changes no run: a run's threads stand in its recipe, and noth
 
 import queue
 import signal
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from types import FrameType
 
 import msgspec
 
-from onechange import budget, processor
+from onechange import budget, device, processor
+from onechange.job_process import PROGRAM, JobProcess
 from onechange.orders import Failed, Finished, Order, Refused, Remarked, Report, Stepped, Stopped
 from onechange.plan import Plan
+from onechange.recipe import Device
 
 SECONDS_TO_STOP = 120.0
 """How long a job may take to finish its step and to save; then it is killed, and its run resumes further back."""
 OPERATIONS_WORTH_A_PROCESS = 1e11
 """A run of less work is done before another process has imported what it needs (about 3 seconds)."""
 
-PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from onechange.job import main; main()"
-"""What a job runs, told this process's `sys.path`: the same modules, whatever lies in the working folder."""
-
 
 def _leave(number: int, frame: FrameType | None) -> None:
     raise SystemExit(128 + number)
+
+
+def obey_sigterm() -> Callable[[], object]:
+    """Let SIGTERM raise an exception, so that there is time to save; returns what undoes that."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        return lambda: None
+    signal.signal(signal.SIGTERM, _leave)
+    return lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def stopping(runs: int) -> str:
+    """What is said when so many ``runs`` are asked to stop."""
+    return f"stopping: {runs} run{'s' if runs > 1 else ''} still to finish a step and save"
+
+
+def threads_of_a_run(plan: Plan) -> int:
+    """How many threads each run of the study has, known before its text is read."""
+    wanted = plan.study.settings(plan.study.base_name, plan.scale)["threads"]
+    return plan.means.threads if plan.means else processor.threads(wanted)
+
+
+def device_of_a_run(plan: Plan) -> Device:
+    """On what each run of the study computes, known before its text is read."""
+    return (
+        plan.means.device
+        if plan.means
+        else device.chosen(plan.study.settings(plan.study.base_name, plan.scale)["device"])
+    )
 
 
 def count(plan: Plan, runs: int, asked: int | None) -> int:
@@ -40,76 +64,23 @@ def count(plan: Plan, runs: int, asked: int | None) -> int:
     Needs no corpus: what is known of a run before its text is read decides.
     """
     base = plan.study.settings(plan.study.base_name, plan.scale)
-    threads = plan.means.threads if plan.means else processor.threads(base["threads"])
+    threads = threads_of_a_run(plan)
     if asked is None and budget.rough_operations(base) < OPERATIONS_WORTH_A_PROCESS:
         return 1
     return max(1, min(asked or processor.threads(0) // threads, runs))
 
 
-class _Job:
-    """One process, as the study sees it."""
+class _Job(JobProcess):
+    """One process and the order that it carries out."""
 
     def __init__(self, inbox: "queue.SimpleQueue[tuple[_Job, bytes]]") -> None:
         self.order: Order | None = None
-        self._inbox = inbox
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the process)
-        # A blocked signal is inherited: Ctrl-C reaches the whole group, and a job must not die of it before it saved.
-        unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", PROGRAM, *sys.path],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._complaints,
-            )
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
-        threading.Thread(target=self._listen, daemon=True).start()
+        super().__init__(inbox, PROGRAM)
 
     def give(self, order: Order) -> None:
-        """Send an order and note it; a process that has died reports that in its own way."""
-        assert self._process.stdin
+        """Send an order and note it."""
         self.order = order
-        with suppress(BrokenPipeError):
-            self._process.stdin.write(msgspec.json.encode(order) + b"\n")
-            self._process.stdin.flush()
-
-    def stop(self) -> None:
-        """Ask for the end of its run after the step that it makes."""
-        self._process.terminate()
-
-    def close(self) -> None:
-        """End its input, and thereby the process."""
-        assert self._process.stdin
-        with suppress(BrokenPipeError):
-            self._process.stdin.close()
-
-    def wait(self, patience: float) -> None:
-        """Wait for the end that `close` brings, at most ``patience`` seconds; then kill it."""
-        try:
-            self._process.wait(patience)
-        except subprocess.TimeoutExpired:
-            pass
-        finally:
-            self._process.kill()
-            self._process.wait()
-            self._complaints.close()
-
-    def death(self) -> str:
-        """How its process ended and what it wrote, in words."""
-        status = self._process.wait()
-        self._complaints.seek(0)
-        complaints = self._complaints.read().decode(errors="replace").strip()
-        how = f"was killed ({signal.Signals(-status).name})" if status < 0 else f"ended with status {status}"
-        return f"{complaints}\n{how}" if complaints else how
-
-    def _listen(self) -> None:
-        """Put every line of its reports into the inbox, and at the end an empty one."""
-        assert self._process.stdout
-        with self._process.stdout as lines:
-            for line in iter(lines.readline, b""):
-                self._inbox.put((self, line))
-        self._inbox.put((self, b""))
+        self.send(msgspec.json.encode(order))
 
 
 class Jobs:
@@ -123,10 +94,7 @@ class Jobs:
         self._put_back: Callable[[], object] = lambda: None
 
     def __enter__(self) -> "Jobs":
-        main = threading.current_thread() is threading.main_thread()
-        if main and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:  # it would leave no time to save
-            signal.signal(signal.SIGTERM, _leave)
-            self._put_back = lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        self._put_back = obey_sigterm()
         try:
             for _ in range(self.number):
                 self._jobs.append(_Job(self._inbox))
@@ -197,7 +165,7 @@ class Jobs:
         busy = [job for job in self._jobs if job.order]
         if not busy:
             return
-        self._say(f"stopping: {len(busy)} run{'s' if len(busy) > 1 else ''} still to finish a step and save")
+        self._say(stopping(len(busy)))
         for job in busy:
             job.stop()
         until = time.monotonic() + SECONDS_TO_STOP

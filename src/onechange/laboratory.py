@@ -6,8 +6,7 @@ from typing import Any, Protocol
 
 from onechange import atomic, excerpt, prompts, record, report
 from onechange.finiteness import OnNonfinite
-from onechange.jobs import Jobs
-from onechange.orders import Failed, Finished, Order, Remarked, Stepped, carry_out
+from onechange.orders import Crew, Failed, Finished, Order, Remarked, Stepped, carry_out
 from onechange.plan import Plan, Run
 from onechange.processes import ALONE, Group, Lost
 from onechange.run import finished
@@ -34,7 +33,7 @@ def run(
     plan: Plan,
     folder: StudyFolder,
     watcher: Watcher,
-    jobs: Jobs | None = None,
+    jobs: Crew | None = None,
     group: Group = ALONE,
     on_nonfinite: OnNonfinite = "stop",
 ) -> dict[str, Any]:
@@ -129,7 +128,7 @@ def _one_after_the_other(
 
 
 def _side_by_side(
-    jobs: Jobs, orders: Mapping[Run, Order], watcher: Watcher
+    jobs: Crew, orders: Mapping[Run, Order], watcher: Watcher
 ) -> Iterator[tuple[Run, Finished | Failed]]:
     runs = {order.run: run for run, order in orders.items()}
     for order, told in jobs.work(orders.values()):

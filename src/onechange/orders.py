@@ -1,8 +1,9 @@
 """An order for one run, and what is told of it: the words between a study and the processes that train for it."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -61,6 +62,14 @@ class Stopped(msgspec.Struct, frozen=True, tag=True):
 
 
 Report = Stepped | Remarked | Finished | Failed | Refused | Stopped
+
+
+class Crew(Protocol):
+    """Whoever trains runs side by side: `onechange.jobs` here, `onechange.cluster` on other machines."""
+
+    def work(self, orders: Iterable[Order]) -> Iterator[tuple[Order, Stepped | Remarked | Finished | Failed]]:
+        """Carry out ``orders`` and yield what is told of each; the last of it is `Finished` or `Failed`."""
+        ...
 
 
 def carry_out(

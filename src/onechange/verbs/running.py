@@ -24,6 +24,7 @@ from onechange import (
     tracker,
     tracking,
 )
+from onechange.cluster import Cluster
 from onechange.family import resolve
 from onechange.following import follow
 from onechange.jobs import Jobs
@@ -57,6 +58,8 @@ class Request:
     processes: int | None = None
     jobs: int | None = None
     track: Sequence[str] = ()
+    cluster: str | None = None
+    """The address of a Ray cluster, whose machines train the runs instead of this one."""
 
     def trackers(self) -> dict[str, type[Tracker]]:
         """Every tracker by its word; a `LookupError` or `ValueError` says of a word why it is none."""
@@ -98,6 +101,10 @@ def run(request: Request, as_json: bool) -> None:
 def _reconciled(request: Request) -> Request:
     """A run that is spread over processes has the machine to itself."""
     processes = launch.asked(request.processes)
+    if request.cluster is not None and processes > 1:
+        raise ValueError(
+            f"--cluster {request.cluster}: not with {processes} processes; on a cluster every run has one process"
+        )
     if processes == 1:
         return request
     if (request.jobs or 1) > 1:
@@ -177,6 +184,8 @@ def dry_run(request: Request, as_json: bool) -> None:
     """Show every arm, its one change, what follows from it, and about how long it would take here."""
     request = _reconciled(request)
     request.trackers()
+    if request.cluster is not None:
+        raise ValueError(f"--dry-run estimates for this machine alone: leave out --cluster {request.cluster}")
     processes = launch.asked(request.processes)
     plan, _, _ = _prepare(request, processes)
     arms = []
@@ -285,9 +294,14 @@ def _unfinished(plan: Plan, folder: StudyFolder) -> list[tuple[str, int]]:
     return [run for run in plan.runs if not (folder.run(*run) / "measures.json").is_file()]
 
 
-def _start_jobs(stack: ExitStack, request: Request, folder: StudyFolder, plan: Plan) -> Jobs | None:
-    """Processes for runs side by side, if there are to be any."""
-    number = jobs.count(plan, len(_unfinished(plan, folder)), request.jobs)
+def _start_jobs(stack: ExitStack, request: Request, folder: StudyFolder, plan: Plan) -> Jobs | Cluster | None:
+    """Who trains runs side by side, if any are to be: the machines of a cluster, or processes of this one."""
+    runs = len(_unfinished(plan, folder))
+    if request.cluster is not None and runs:
+        threads, where = jobs.threads_of_a_run(plan), jobs.device_of_a_run(plan)
+        most = min(request.jobs or runs, runs)
+        return stack.enter_context(Cluster(request.cluster, threads, where, most, _say))
+    number = jobs.count(plan, runs, request.jobs)
     return stack.enter_context(Jobs(number, _say)) if number > 1 else None
 
 
