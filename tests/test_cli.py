@@ -21,7 +21,7 @@ from onechange.estimate import UPDATES
 from onechange.scale import SCALES
 from onechange.study_file import builtin
 from onechange.study_file import read as read_study
-from onechange.verbs import running
+from onechange.verbs import asking
 from small_studies import STUDY, Outcome, onechange, study_file
 
 STORIES = [
@@ -634,7 +634,7 @@ def test_output_that_the_terminal_s_encoding_lacks_is_said_in_words() -> None:
     ("word", "numbers"), [("1", [0]), ("5", [0, 1, 2, 3, 4]), ("3,5", [3, 5]), ("7,", [7]), ("2, 0", [2, 0])]
 )
 def test_seeds_are_a_number_or_a_list(word: str, numbers: list[int]) -> None:
-    assert running.seeds(word) == numbers
+    assert asking.seeds(word) == numbers
 
 
 # --- in a process of its own ----------------------------------------------------------------------------------------

@@ -79,9 +79,9 @@ def run(
     """Train every arm of a study, measure, sample, and write the report."""
     # Before torch is imported: what its connections say of a lost process is said here, in one line.
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
-    from onechange.verbs import running
+    from onechange.verbs import asking
 
-    request = running.Request(
+    request = asking.Request(
         study,
         scale,
         data,
@@ -96,8 +96,12 @@ def run(
         cluster,
     )
     if dry_run:
-        running.dry_run(request, as_json)
+        from onechange.verbs import previewing
+
+        previewing.dry_run(request, as_json)
     else:
+        from onechange.verbs import running
+
         running.run(request, as_json)
 
 

@@ -15,3 +15,17 @@ notes = Console(stderr=True, highlight=False)
 def document(content: Any) -> None:
     """Print one JSON document."""
     sys.stdout.write(json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+
+
+def say(note: str) -> None:
+    """A remark."""
+    notes.print(note, style="yellow", markup=False, soft_wrap=True)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person says them."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 100 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -10,7 +10,7 @@ from rich.text import Text
 from onechange import standing
 from onechange.study_folder import StudyFolder
 from onechange.verbs import output
-from onechange.verbs.running import duration
+from onechange.verbs.output import duration
 
 
 def show(folder: Path, as_json: bool) -> None:
