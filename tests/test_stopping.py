@@ -41,9 +41,21 @@ def test_the_first_signal_is_noted_the_second_obeyed(number: int):
         assert request.signal is None
         send(number)
         assert request.signal == number
-        assert handlers() == before
         send(signal.SIGINT)
     assert handlers() == before
+
+
+def test_a_request_that_comes_by_two_ways_is_one(monkeypatch: pytest.MonkeyPatch):
+    """As `timeout` sends it: to the process, and to the group that it is in."""
+    got: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, frame: got.append(number))
+    with stopping.deferred() as request:
+        send(signal.SIGTERM)
+        send(signal.SIGTERM)
+        assert request.signal == signal.SIGTERM and not got
+        monkeypatch.setattr(stopping, "ECHO", 0.0)
+        send(signal.SIGTERM)
+        assert got == [signal.SIGTERM], "a later one is a second request"
 
 
 def test_without_a_signal_everything_is_put_back():

@@ -8,11 +8,13 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+ECHO = 2.0
 _TOLD = b"\nonechange: stops after this step, which is saved; once more stops at once\n"
 
 
@@ -35,7 +37,11 @@ class Request:
 
 @contextmanager
 def deferred() -> Iterator[Request]:
-    """Note the first of `SIGNALS` instead of obeying it; a second one does what it did before."""
+    """Note the first of `SIGNALS` instead of obeying it; a second one does what it did before.
+
+    A SIGTERM that follows another within `ECHO` seconds is the same request: `timeout` and service managers send it to a
+    process and to its group, and a study passes it on to its jobs.
+    """
     request = Request()
     if threading.current_thread() is not threading.main_thread():
         yield request
@@ -47,9 +53,19 @@ def deferred() -> Iterator[Request]:
             if handler is not None:  # a handler that Python did not install cannot be put back
                 signal.signal(number, handler)
 
+    noted = 0.0
+
     def note(number: int, frame: FrameType | None) -> None:
-        request.signal = number
+        nonlocal noted
+        if request.signal is not None:  # only SIGTERM comes here twice
+            if time.monotonic() - noted > ECHO:
+                put_back()
+                signal.raise_signal(number)
+            return
+        request.signal, noted = number, time.monotonic()
         put_back()
+        if number == signal.SIGTERM:
+            signal.signal(number, note)
         if sys.stderr is not None and sys.stderr.isatty():
             os.write(sys.stderr.fileno(), _TOLD)  # print is not safe here: the signal may have come amid one
 
