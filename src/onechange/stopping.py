@@ -39,8 +39,8 @@ class Request:
 def deferred() -> Iterator[Request]:
     """Note the first of `SIGNALS` instead of obeying it; a second one does what it did before.
 
-    A SIGTERM that follows another within `ECHO` seconds is the same request: `timeout` and service managers send it to a
-    process and to its group, and a study passes it on to its jobs.
+    A SIGTERM that follows another within `ECHO` seconds is the same request: `timeout` and service managers send it to
+    a process and to its group, and a study passes it on to its jobs.
     """
     request = Request()
     if threading.current_thread() is not threading.main_thread():
