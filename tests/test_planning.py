@@ -5,6 +5,7 @@ import pytest
 
 from onechange import power
 from onechange.compare import Scores
+from onechange.outlook import outlook
 from scored_studies import write
 from small_studies import onechange
 
@@ -103,3 +104,15 @@ def test_a_folder_without_a_change(tmp_path):
     write(tmp_path, {"a": arm(1.0, 3, 0.01, 0.01)})
     outcome = onechange("plan", tmp_path)
     assert outcome.status == 2 and "no change yet" in outcome.err
+
+
+def test_with_a_test_text_it_plans_by_what_judges():
+    arm = {
+        "name": "arm",
+        "from": "base",
+        "versus_parent": {"seeds": 3, "spread": 0.9, "text_error": 0.9},
+        "versus_parent_test": {"seeds": 3, "spread": 0.003, "text_error": 0.001},
+    }
+    found = outlook(arm, 0.01)
+    assert (found.spread, found.text_error, found.text_forbids) == (0.003, 0.001, False)
+    assert outlook({**arm, "versus_parent_test": None}, 0.01).spread == 0.9

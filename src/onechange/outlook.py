@@ -45,8 +45,11 @@ class Outlook:
 
 
 def outlook(arm: Mapping[str, Any], wanted: float) -> Outlook:
-    """The outlook of an arm of `results.json` that has a parent, for a resolution of ``wanted``."""
-    found = arm["versus_parent"] or {}
+    """The outlook of an arm of `results.json` that has a parent, for a resolution of ``wanted``.
+
+    It is that of the text on which the arm is judged: the test text, where there is one.
+    """
+    found = arm.get("versus_parent_test") or arm["versus_parent"] or {}
     seeds, spread = found.get("seeds", 0), found.get("spread")
     error = found.get("text_error")
     text = error or 0.0

@@ -22,6 +22,8 @@ def show(folder: Path, wanted: float, as_json: bool) -> None:
         raise ValueError(f"--resolution {wanted:g}: must be a number above 0, in nats per character")
     results = record.collect(StudyFolder(folder))
     found = [outlook(arm, wanted) for arm in results["arms"] if arm["from"] is not None]
+    text = "test" if any(arm.get("versus_parent_test") for arm in results["arms"]) else "validation"
+    stories = results["corpus"][f"{text}_documents"]
     if as_json:
         output.document(
             {
@@ -29,7 +31,8 @@ def show(folder: Path, wanted: float, as_json: bool) -> None:
                 "scale": results["scale"],
                 "resolution": wanted,
                 "share_found": power.FOUND,
-                "validation_stories": results["corpus"]["validation_documents"],
+                "judged_on": text,
+                "stories": stories,
                 "changes": [asdict(change) for change in found],
             }
         )
@@ -42,7 +45,7 @@ def show(folder: Path, wanted: float, as_json: bool) -> None:
     for change in found:
         table.add_row(*(Text(cell) for cell in _cells(change)))
     output.out.print(table)
-    for line in _words(found, wanted, results["corpus"]["validation_documents"]):
+    for line in _words(found, wanted, f"{stories:,} {text} stories"):
         output.out.print(f"\n{line}", markup=False)
 
 
@@ -81,7 +84,7 @@ def _or_more(seeds: int | None) -> str:
     return f"over {power.MOST_SEEDS:,}" if seeds is None else f"{seeds:,}"
 
 
-def _words(found: list[Outlook], wanted: float, stories: int) -> list[str]:
+def _words(found: list[Outlook], wanted: float, stories: str) -> list[str]:
     said = [
         f"In nats per character. Spread: of the difference, over seeds. Noise: how far two runs of one arm lie "
         f"apart. Resolution: the smallest true difference that gets its verdict in {power.FOUND:.0%} of such "
@@ -100,10 +103,10 @@ def _words(found: list[Outlook], wanted: float, stories: int) -> list[str]:
     return said + [_too_short(change, wanted, stories) for change in found if change.text_forbids]
 
 
-def _too_short(change: Outlook, wanted: float, stories: int) -> str:
+def _too_short(change: Outlook, wanted: float, stories: str) -> str:
     assert change.finest is not None
     longer = _two_digits((change.finest / wanted) ** 2)
     return (
-        f"{change.arm}: the text alone forbids {wanted:g}. With {stories:,} validation stories no number of seeds "
+        f"{change.arm}: the text alone forbids {wanted:g}. With {stories} no number of seeds "
         f"finds less than {_two_digits(change.finest)}; it takes about {longer} times as many stories."
     )
