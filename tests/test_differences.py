@@ -55,6 +55,13 @@ CHANGES = [
     ("buy [here]", "cost [here]", "question was What do merges and rotation buy [here]?, is now What"),
     ('"One day, "', '"One day "', "prompts, number 1: was One day, , is now One day "),
     ('"The "]', '"The ", "So "]', "prompts were 2, are now 3"),
+    ("[sampling]", "[sampling]\nseed = 7", "sampling: seed was 42, is now 7"),
+    ("question =", "test = 0.2\nquestion =", "test was not there, is now 0.2"),
+    (
+        "question =",
+        "tune.optimizer.learning_rate = [0.1, 0.2]\nquestion =",
+        "tune.optimizer was not there, is now a table (learning_rate = [0.1, 0.2])",
+    ),
     ("tokens = 24", "tokens = 25", "sampling: tokens was 24, is now 25"),
     ("characters = 40000", "characters = 50000", "corpus.characters was 40000, is now 50000"),
     ("The sun was warm.", "The sun was hot.", "demonstration was The sun was warm., is now The sun was hot."),

@@ -33,8 +33,11 @@ def of_studies(held: Study, now: Study) -> str:
     scales = dict.fromkeys((*held.scales, *now.scales))
     for name in scales:
         found += _tables(f"scale.{name}", held.scales.get(name, {}), now.scales.get(name, {}))
-    for key in ("question", "corpus", "prompts", "demonstration"):
-        found += _values(key, getattr(held, key), getattr(now, key))
+    for key in ("question", "corpus", "test", "tune", "prompts", "demonstration"):
+        before, after = (
+            ABSENT if getattr(study, key) is None else getattr(study, key) for study in (held, now)
+        )
+        found += _values(key, before, after)
     found += _tables("sampling", msgspec.structs.asdict(held.sampling), msgspec.structs.asdict(now.sampling))
     return "; ".join(found)
 

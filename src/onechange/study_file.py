@@ -28,7 +28,7 @@ def builtin() -> dict[str, Path]:
     folder = resources.files("onechange.studies")
     return {
         Path(f.name).stem: Path(str(f))
-        for f in sorted(folder.iterdir(), key=lambda f: f.name)
+        for f in sorted(folder.iterdir(), key=lambda f: Path(f.name).stem)
         if f.name.endswith(".toml")
     }
 
