@@ -424,7 +424,7 @@ def test_the_document_says_all(bench: Bench):
     a, b = bench.arm("a", PARENT), bench.arm("b", CHILD, position="rope")
     document = onechange("compare", a, b, "--json").document
     assert document["groups"][1]["runs"][2]["nats_per_character"] == pytest.approx(CHILD[2])
-    assert (document["validation_stories"], document["validation_characters"]) == (3, 1000)
+    assert (document["stories"], document["characters"], document["judged_on"]) == (3, 1000, "validation")
     (comparison,) = document["comparisons"]
     assert comparison["verdict"] == "better" and comparison["with"] == "a"
     assert comparison["changes"][0]["settings"][0]["second"] == {"name": "rope", "theta": 10000.0}
@@ -480,3 +480,35 @@ def test_real_arms_give_the_difference_of_their_study(trained: Path):
         assert comparison["difference"][key] == versus[key]
     assert {law["number"] for law in comparison["laws"] if law["state"] != "holds"} == {6}
     assert comparison["changes"][0]["thing"] == "tokenizer" and comparison["verdict"] is None
+
+
+def test_where_every_run_has_a_test_text_that_judges(bench: Bench):
+    """Validation says the arm is better, the test text that it is worse; with one run untested validation decides."""
+    parent, arm = bench.arm("parent", [1.0, 1.1, 1.2]), bench.arm("arm", [0.9, 1.0, 1.1], position="rope")
+    ratios = {"parent": [1.0, 1.1, 1.2], "arm": [1.3, 1.41, 1.49]}
+    for name, values in ratios.items():
+        for seed, ratio in enumerate(values):
+            path = bench.folder / f"study/arms/{name}/seed-{seed}/measures.json"
+            measures = json.loads(path.read_text())
+            measures["best"]["test"] = figures(ratio, (50, 70))
+            path.write_text(json.dumps(measures))
+    found = compare([parent, arm], "best").comparisons[0]
+    expected = stats.ttest_rel(ratios["arm"], ratios["parent"]).confidence_interval(0.95)
+    assert found.difference and found.difference.low == pytest.approx(expected.low)
+    assert (found.verdict, found.group.runs[0].text) == ("worse", "test")
+    assert "2 test stories, 120 characters" in found.laws[3].reason
+    outcome = onechange("compare", parent, arm)
+    assert "arm against parent, best checkpoint, on test text: worse" in " ".join(outcome.out.split())
+    del measures["best"]["test"]
+    path.write_text(json.dumps(measures))
+    again = compare([parent, arm], "best").comparisons[0]
+    assert (again.verdict, again.group.runs[0].text) == ("better", "validation")
+
+
+def test_differences_carry_the_numbers_of_their_seeds(bench: Bench):
+    parent, arm = (
+        bench.arm("parent", [1.0, 1.1, 1.2, 1.3]),
+        bench.arm("arm", [0.9, 1.0, 1.1, 1.2], position="rope"),
+    )
+    found = compare([parent, arm / "seed-1", arm / "seed-3"], "best").comparisons[0]
+    assert found.difference and [pair.seed for pair in found.difference.seed_differences] == [1, 3]

@@ -85,6 +85,8 @@ def compare(named: Sequence[Path], which: Which) -> Between:
         raise ValueError("no run was named; a run is OUT/arms/ARM/seed-N, an arm OUT/arms/ARM")
     for run in found[1:]:
         _check_text(found[0], run)
+    if all(run.tested for run in found):  # what no choice has seen judges
+        found = [read(run.folder, which, "test") for run in found]
     for run in found[1:]:
         _check_stories(found[0], run)
     groups = _groups(found, unfinished)
@@ -108,7 +110,7 @@ def _comparison(first: Group, group: Group) -> Comparison:
     if not seeds:
         return Comparison(group, seeds, counting, apart, laws, None, None, why)
     scores = [run.scores for run in ours], [run.scores for run in theirs]
-    found = difference(*scores)
+    found = difference(*scores, seeds)
     return Comparison(group, seeds, counting, apart, laws, found, None if broken else found.verdict, why)
 
 

@@ -11,6 +11,7 @@ from onechange import json_file, shapes, untrusted
 from onechange.checkpoint import Which
 from onechange.compare import Scores
 from onechange.history import History
+from onechange.judging import Text
 from onechange.recipe import Recipe
 
 
@@ -23,7 +24,7 @@ class Made(shapes.Environment):
 
 @dataclass(frozen=True, eq=False)
 class FinishedRun:
-    """``environment`` is ``None`` where the folder holds none; ``scores`` and ``figures`` are of one checkpoint."""
+    """``scores`` and ``figures`` are of one checkpoint on ``text``; ``environment`` is ``None`` where there is none."""
 
     folder: Path
     recipe: Recipe
@@ -32,6 +33,9 @@ class FinishedRun:
     environment: Mapping[str, Any] | None
     left_out: int
     """Steps whose update was left out, since a loss or gradient was not finite."""
+    text: Text
+    tested: bool
+    """Whether it was measured on a test text too."""
 
     @property
     def components(self) -> Mapping[str, int] | None:
@@ -80,13 +84,16 @@ def _trouble(run: Path) -> str | None:
     return None
 
 
-def read(folder: Path, which: Which) -> FinishedRun:
-    """The run at a checkpoint; a `ValueError` names the file that cannot be read, and why."""
+def read(folder: Path, which: Which, text: Text = "validation") -> FinishedRun:
+    """The run at a checkpoint on a ``text`` that it was measured on; a `ValueError` names a file that is no good."""
     recipe = Recipe.read(folder / "recipe.toml")
     path = folder / "measures.json"
     measures = json_file.read(path)
     shapes.fit(measures, shapes.Measures, path)
     figures = measures[which]
+    tested = "test" in figures
+    if text == "test":
+        figures = {**figures["test"], "step": figures["step"]}
     stories = figures["stories"]
     try:
         scores = Scores(np.array(stories["nats"], dtype=np.float64), np.array(stories["characters"]))
@@ -97,7 +104,7 @@ def read(folder: Path, which: Which) -> FinishedRun:
     times = History(folder / "timing.jsonl").rows()
     shapes.fit(times, list[shapes.Times], folder / "timing.jsonl")
     left_out = max((row.get("left_out", 0) for row in times), default=0)
-    return FinishedRun(folder, recipe, figures, scores, _environment(folder), left_out)
+    return FinishedRun(folder, recipe, figures, scores, _environment(folder), left_out, text, tested)
 
 
 def _environment(folder: Path) -> dict[str, Any] | None:

@@ -122,7 +122,7 @@ def _same_ruler(runs: Sequence[FinishedRun]) -> Told:
             return "does not hold", f"the figures of {run.folder} do not add up to those of its stories"
     stories = runs[0].scores
     return "holds", (
-        f"the same {len(stories.nats):,} validation stories, {stories.characters.sum():,} characters, scored whole"
+        f"the same {len(stories.nats):,} {runs[0].text} stories, {stories.characters.sum():,} characters, scored whole"
     )
 
 

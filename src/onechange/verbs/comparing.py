@@ -41,8 +41,9 @@ def document(found: Between) -> dict[str, Any]:
     return {
         "checkpoint": found.which,
         "corpus_fingerprint": first.recipe.corpus_fingerprint,
-        "validation_stories": len(first.scores.nats),
-        "validation_characters": int(first.scores.characters.sum()),
+        "judged_on": first.text,
+        "stories": len(first.scores.nats),
+        "characters": int(first.scores.characters.sum()),
         "groups": [_group(group) for group in found.groups],
         "comparisons": [_compared(found.groups[0], comparison) for comparison in found.comparisons],
     }
@@ -127,7 +128,8 @@ def _difference(comparison: Comparison, digits: int) -> str:
 def _sentence(found: Between, comparison: Comparison, digits: int) -> Text:
     """What may be said of one comparison, the verdict first."""
     first, group, difference = found.groups[0], comparison.group, comparison.difference
-    words = Text.assemble((f"{group.name} against {first.name}", "bold"), f", {found.which} checkpoint: ")
+    on = ", on test text" if first.runs[0].text == "test" else ""
+    words = Text.assemble((f"{group.name} against {first.name}", "bold"), f", {found.which} checkpoint{on}: ")
     if difference is None:
         return words.append(
             f"no difference is taken, no seed is in both ({_seeds(group.seeds)}; {_seeds(first.seeds)})."
