@@ -54,7 +54,7 @@ def test_levels_over_seeds_are_means_and_standard_deviations(results: dict[str, 
 
 
 def test_only_seeds_that_both_have_finished_are_compared():
-    kept = {
+    kept: dict[str, judging.Kept] = {
         "base": {seed: {("best", "validation"): scores} for seed, scores in enumerate(arm(1.0, 0, 5))},
         "new": {
             seed: {("best", "validation"): scores} for seed, scores in enumerate(arm(0.9, 1, 5)) if seed != 3

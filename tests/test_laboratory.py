@@ -128,7 +128,7 @@ def test_readings_of_a_study_fit_its_ruler_and_its_excerpt(whole: Path) -> None:
     corpus = json.loads((whole / "corpus.json").read_text())
     results = json.loads((whole / "results.json").read_text())
     assert corpus["excerpt"].startswith(tale(9) + corpus["separator"] + tale(19))
-    assert results["corpus"]["excerpt"] == corpus["excerpt"]
+    assert results["excerpt"] == corpus["excerpt"]
     for arm in results["arms"]:
         for one in arm["runs"]:
             folder = whole / f"arms/{arm['name']}/seed-{one['seed']}"
@@ -771,7 +771,7 @@ def test_weights_that_find_no_room_are_one_line_too(
     tmp_path: Path, text: Path, whole: Path, nursery: Nursery
 ) -> None:
     """A limit on the size of files, which the checkpoint's writer meets and nothing before it."""
-    sizes = [path.stat().st_size for path in (whole / "arms/plain/seed-0").rglob("*.safetensors")]
+    sizes = [path.stat().st_size for path in (whole / "arms/plain/seed-0/checkpoints").rglob("*.safetensors")]
     limit = min(sizes) - 100
     assert limit > max((whole / name).stat().st_size for name in ("corpus.json", "start.json", "study.toml"))
     full = nursery.onechange(arguments(tmp_path, text, "--seeds", 2), LIMIT.format(limit))

@@ -77,6 +77,7 @@ def other_values() -> dict[str, Any]:
         "activations": "recompute",
         "steps": 13,
         "evaluate_every": 5,
+        "patience": 3,
         "clip": 2.0,
         "precision": "bf16",
         "compile": True,
@@ -98,7 +99,7 @@ def test_identity_is_changed_by_every_setting_and_by_no_path():
 def test_identity_is_the_same_in_every_order_and_process():
     reordered = Recipe(**dict(reversed(msgspec.structs.asdict(USUAL).items())))
     assert reordered.identity == USUAL.identity
-    assert recipe().identity == "71f7d8d994d285c96c374edc4909588813d0d567cc617fb818e8a67f3c3c3f40"
+    assert recipe().identity == "945fd95673184d530fc846bbdc4bf461b38fed04666089e2bf7fe69ac5a342fe"
 
 
 def test_a_member_whose_numbers_change_changes_the_identity(monkeypatch: pytest.MonkeyPatch):
@@ -120,6 +121,7 @@ def test_a_member_whose_numbers_change_changes_the_identity(monkeypatch: pytest.
         ("dropout = 0.0", "dropout = nan", r"dropout = nan: must be at least 0 and below 1"),
         ("dropout = 0.0", "dropout = 1.0", r"dropout = 1\.0: must be at least 0 and below 1"),
         ("batch = 4", "batch = 0", r"batch = 0: must be at least 1"),
+        ("patience = 0", "patience = -1", r"patience = -1: must be at least 0"),
         ("micro_batch = 0", "micro_batch = -1", r"micro_batch = -1: must be at least 0"),
         ('"keep"', '"drop"', r"'drop'.* at `\$\.activations`"),
         ('device = "cpu"', 'device = "tpu"', r"'tpu'.* at `\$\.device`"),

@@ -13,6 +13,7 @@ def test_words_become_resolved_tables() -> None:
         "path": None,
         "characters": 1_600_000,
         "separator": "\n\n",
+        "test": 0.0,
     }
     assert source.parse("tinystories:some where/a.txt")["path"] == "some where/a.txt"
     assert source.parse(r"file:C:\texts\a.txt") == {
@@ -21,6 +22,7 @@ def test_words_become_resolved_tables() -> None:
         "field": "text",
         "characters": None,
         "separator": "\n\n",
+        "test": 0.0,
     }
 
 

@@ -20,7 +20,7 @@ from onechange.study import Study
 from onechange.study_folder import StudyFolder
 
 FORMAT = 1
-NOT_OF_THE_TEXT = ("prompts", "demonstration", "entropy_floor", "entropy_floor_test")
+NOT_OF_THE_TEXT = ("prompts", "demonstration", "entropy_floor", "entropy_floor_test", "excerpt")
 """What `corpus.json` holds beside facts about the corpus."""
 
 
@@ -71,6 +71,7 @@ def collect(folder: StudyFolder) -> dict[str, Any]:
         "corpus": {k: v for k, v in corpus.items() if k not in NOT_OF_THE_TEXT},
         "entropy_floor": corpus["entropy_floor"],
         "entropy_floor_test": corpus.get("entropy_floor_test"),
+        "excerpt": corpus.get("excerpt"),
         "demonstration": {
             "text": corpus["demonstration"],
             "arms": {name: fact["demonstration"] for name in names if (fact := every[name])},

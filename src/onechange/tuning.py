@@ -54,6 +54,7 @@ def read(table: Any) -> Tuning | None:
     if not table:
         return None
     key, setting, values = sweep.path("tune", table)
+    found = Tuning(key, setting, tuple(values))
     if len(values) < 2:
-        raise ValueError(f"tune.{key}.{setting} = {values!r}: must be a list of at least two values")
-    return Tuning(key, setting, tuple(values))
+        raise ValueError(f"tune.{found.path} = {values!r}: must be a list of at least two values")
+    return found

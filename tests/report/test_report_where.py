@@ -50,7 +50,7 @@ def with_readings(folder: Path, excerpt: str = EXCERPT) -> Path:
     """Put readings into every run of a synthetic study."""
 
     def change(results: dict[str, Any]) -> None:
-        results["corpus"]["excerpt"] = excerpt
+        results["excerpt"] = excerpt
         for arm in results["arms"]:
             for run in arm["runs"]:
                 found = readings(arm["name"], run["seed"])
@@ -165,7 +165,7 @@ def test_a_study_without_readings_has_no_such_section(tmp_path: Path) -> None:
     folder = synthetic.make_study(tmp_path / "old")
     assert 'id="where"' not in report.write(folder).read_text("utf-8")
     with_readings(folder)
-    synthetic.edit(folder, lambda results: results["corpus"].pop("excerpt"))
+    synthetic.edit(folder, lambda results: results.pop("excerpt"))
     shown = Page(report.write(folder).read_text("utf-8")).shown()
     assert "What each kind explains" in shown and "Character by character" not in shown
 

@@ -92,7 +92,7 @@ class Heat:
 
 def heat(study: Study) -> Heat | None:
     """The excerpt's figures; None where the study has no excerpt or no arm has its figures."""
-    text = study.corpus.get("excerpt")
+    text = study.record.get("excerpt")
     if not isinstance(text, str) or not text:
         return None
     found = {arm.name: nats for arm in study.arms if (nats := _nats(study, arm, len(text))) is not None}

@@ -32,12 +32,13 @@ class Progress:
         self._console = console or output.notes
         self._name_seeds = len({seed for _, seed in runs}) > 1
         self._runs = len(runs)
+        self._arms = [arm for arm, _ in runs]
         self._waiting = list(waiting)
         self._jobs = jobs
         self._moments: dict[Run, Moment] = {}
         self._tasks: dict[Run, bars.TaskID] = {}
         self._drawn: dict[Run, float] = {}
-        self._steps: dict[Run, int] = {}
+        self._steps: dict[str, int] = {}
         self._seconds_per_step: dict[str, float] = {}
         self._wide = self._console.width >= WIDE
         figures = 76 if self._wide else 42  # columns, with the bar
@@ -67,7 +68,7 @@ class Progress:
         """A step of one run."""
         run = (arm, seed)
         self._moments[run] = moment
-        self._steps[run] = moment.steps
+        self._steps[arm] = moment.steps
         if moment.step < moment.steps:
             self._seconds_per_step[arm] = moment.seconds_left / (moment.steps - moment.step)
         if run in self._waiting:
@@ -111,6 +112,10 @@ class Progress:
         """The moving lines as they are now."""
         return self._bars.get_renderable()
 
+    def _steps_of(self, arm: str) -> int:
+        """How many steps a run of ``arm`` has, or is thought to have before one has begun."""
+        return self._steps.get(arm, max(self._steps.values()))
+
     def _name(self, run: Run) -> str:
         return f"{run[0]}, seed {run[1]}" if self._name_seeds else run[0]
 
@@ -126,16 +131,18 @@ class Progress:
             return
         if self._overall is not None:
             self._bars.remove_task(self._overall)
-        self._overall = self._bars.add_task("", total=self._runs, figures="")
+        self._overall = self._bars.add_task("", total=None, figures="")
         self._bars.update(self._overall, **self._standing())
 
     def _standing(self) -> dict[str, Any]:
         """The line of the whole study: its runs, how much of them is done, the time left."""
         done = self._runs - len(self._waiting) - len(self._moments)
-        begun = sum(moment.step / moment.steps for moment in self._moments.values())
+        total = sum(map(self._steps_of, self._arms))
+        begun = sum(moment.steps - moment.step for moment in self._moments.values())
         return {
             "description": f"{done} of {self._runs} runs",
-            "completed": done + begun,
+            "total": total,
+            "completed": total - begun - sum(self._steps_of(arm) for arm, _ in self._waiting),
             "figures": self._left(),
         }
 
@@ -146,9 +153,7 @@ class Progress:
             return ""
         mean = sum(known.values()) / len(known)
         running = [moment.seconds_left for moment in self._moments.values()]
-        usual = max(self._steps.values())
-        steps = {arm: count for (arm, _), count in self._steps.items()}
-        waiting = [steps.get(arm, usual) * known.get(arm, mean) for arm, _ in self._waiting]
+        waiting = [self._steps_of(arm) * known.get(arm, mean) for arm, _ in self._waiting]
         seconds = side_by_side([*running, *waiting], self._jobs)
         return f"about {_clock(seconds)} left" if running or waiting else ""
 
