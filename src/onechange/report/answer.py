@@ -119,6 +119,8 @@ def _before(study: Study, arm: Arm, key: str) -> str | None:
 def _described(value: Any) -> str:
     if isinstance(value, Mapping):
         settings = [f"{key} {_described(given)}" for key, given in value.items() if key != "name"]
+        if "name" not in value and [*value] == ["characters"]:  # a window
+            return f"{_described(value['characters'])} characters"
         return ", ".join([str(value["name"]), *settings] if "name" in value else settings)
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"

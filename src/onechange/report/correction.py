@@ -1,6 +1,7 @@
 """Several changes judged in one study: how many, and what Holm's correction does to their verdicts."""
 
 from onechange.report.study import JUDGED, Arm, Study
+from onechange.report.wording import listed
 
 
 def judged(study: Study) -> list[Arm]:
@@ -19,9 +20,5 @@ def sentence(study: Study) -> str | None:
         for arm, found in known
         if found.get("verdict") != (arm.versus("best") or {})["verdict"]
     ]
-    outcome = f"the verdict {_listed(other)}" if other else "all verdicts stay"
+    outcome = f"the verdict {listed(other)}" if other else "all verdicts stay"
     return f"{number} changes were judged; after Holm’s correction for that, {outcome}."
-
-
-def _listed(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -6,6 +6,7 @@ from onechange.compare import SEEDS_FOR_A_VERDICT
 from onechange.report.answer import SECONDS, changed_key
 from onechange.report.digits import count, significant
 from onechange.report.study import Arm, Study
+from onechange.report.wording import listed
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def _ruler(study: Study) -> Law:
         )
     if lossy:
         recorded += (
-            f" Not for {_listed(lossy)}: those tokens do not give the text back, so no exact figure exists."
+            f" Not for {listed(lossy)}: those tokens do not give the text back, so no exact figure exists."
         )
     return Law("Same ruler", rule, recorded, bool(lossy))
 
@@ -99,7 +100,7 @@ def _peeking(study: Study) -> Law:
     peeking = [arm.name for arm in study.arms if arm.peeking]
     if peeking:
         recorded += (
-            f"The tokenizer of {_listed(peeking)} learned from all text, validation included, so the figures "
+            f"The tokenizer of {listed(peeking)} learned from all text, validation included, so the figures "
             "there are flattered by an unknown amount."
         )
     else:
@@ -147,7 +148,3 @@ def _hidden(study: Study) -> Law:
     if fingerprint:
         recorded += f" The corpus has the fingerprint {fingerprint[:12]}…"
     return Law("Nothing hidden", rule, recorded)
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]

@@ -5,6 +5,7 @@ from typing import Any
 
 from onechange.report.digits import significant
 from onechange.report.study import Arm, Study
+from onechange.report.wording import listed
 
 
 @dataclass(frozen=True)
@@ -83,12 +84,16 @@ def sentence(study: Study) -> str | None:
 
 
 def edges(study: Study) -> list[str]:
-    """One sentence per arm whose best value is at the edge of those that were tried: a better one may lie beyond."""
+    """One sentence per value at the edge of those that were tried that is the best of some arm, or of several."""
+    found: dict[str, list[str]] = {}
+    for arm in tuned(study):
+        if arm.chosen and arm.at_the_edge:
+            found.setdefault(f"{written(arm.chosen.value)}, the {arm.at_the_edge} that was tried", []).append(
+                arm.arm.name
+            )
     return [
-        f"{found.arm.name} is best at {written(found.chosen.value)}, the {found.at_the_edge} that was tried: "
-        f"a better {setting(study)} may lie beyond it."
-        for found in tuned(study)
-        if found.chosen and found.at_the_edge
+        f"{listed(names)} {'is' if len(names) == 1 else 'are'} best at {where}: a better {setting(study)} may lie beyond it."
+        for where, names in found.items()
     ]
 
 
