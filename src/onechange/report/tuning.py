@@ -88,11 +88,11 @@ def edges(study: Study) -> list[str]:
     found: dict[str, list[str]] = {}
     for arm in tuned(study):
         if arm.chosen and arm.at_the_edge:
-            found.setdefault(f"{written(arm.chosen.value)}, the {arm.at_the_edge} that was tried", []).append(
-                arm.arm.name
-            )
+            where = f"{written(arm.chosen.value)}, the {arm.at_the_edge} that was tried"
+            found.setdefault(where, []).append(arm.arm.name)
+    beyond = f"a better {setting(study)} may lie beyond it."
     return [
-        f"{listed(names)} {'is' if len(names) == 1 else 'are'} best at {where}: a better {setting(study)} may lie beyond it."
+        f"{listed(names)} {'is' if len(names) == 1 else 'are'} best at {where}: {beyond}"
         for where, names in found.items()
     ]
 
