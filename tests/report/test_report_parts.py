@@ -41,6 +41,21 @@ def test_the_finest_interval_decides():
     assert digits.decimals_for([0.2, None, 0.006]) == 3
 
 
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [
+        (0.0046, 2, "0.005"),
+        (0.0046, 3, "0.005"),
+        (0.012, 3, "0.012"),
+        (0.2, 2, "0.20"),
+        (0.00004, 2, "0.00004"),
+        (0.0, 2, "0.00"),
+    ],
+)
+def test_a_spread_shows_a_digit_however_coarse_the_page(value, decimals, text):
+    assert digits.spread(value, decimals) == text
+
+
 @pytest.mark.parametrize(("value", "text"), [(-0.2431, "−0.243"), (0.054, "+0.054"), (-0.0004, "0.000")])
 def test_signs(value, text):
     assert digits.signed(value, 3) == text

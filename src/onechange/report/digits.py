@@ -21,6 +21,12 @@ def decimals_for(half_widths: Iterable[float | None]) -> int:
     return min(4, max(2, leading_one - magnitude))
 
 
+def spread(value: float, decimals: int) -> str:
+    """A spread with the page's ``decimals``, or as many more as its first digit needs: never ``0.00``."""
+    needed = -math.floor(math.log10(value)) if value > 0 else decimals
+    return plain(value, max(decimals, min(needed, 6)))
+
+
 def signed(value: float, decimals: int) -> str:
     """``−0.036`` or ``+0.004``; a zero after rounding has no sign."""
     text = f"{abs(value):.{decimals}f}"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from onechange.compare import SEEDS_FOR_A_VERDICT
+from onechange.report import digits as digits_of
 from onechange.report.answer import change, decimals
 from onechange.report.digits import DASH, between, count, plain, signed, significant
 from onechange.report.study import Arm, Point, Study, Text
@@ -103,7 +104,7 @@ def _figure(arm: Arm, point: Point, digits: int, text: Text | None = None) -> Ce
         return Cell(DASH)
     if text == "validation":
         return Cell(plain(found.nats_per_character, digits))
-    spread = "" if found.spread is None else f"±\u00a0{plain(found.spread, digits)}"
+    spread = "" if found.spread is None else f"±\u00a0{digits_of.spread(found.spread, digits)}"
     steps = arm.steps_at(point)
     where = f"step{'s' * (len(set(steps)) > 1)}\u00a0{between(steps)}" if steps else ""
     return Cell(plain(found.nats_per_character, digits), ", ".join(part for part in (spread, where) if part))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from onechange.report import digits as digits_of
 from onechange.report.answer import decimals
 from onechange.report.digits import DASH, plain, signed
 from onechange.report.study import Study
@@ -21,7 +22,7 @@ def table(study: Study) -> list[list[str]]:
 def cells(study: Study, candidate: Candidate) -> list[str]:
     """What stands behind the arm's name in a row of `table`."""
     digits = decimals(study)
-    spread = "" if candidate.spread is None else f" ± {plain(candidate.spread, digits)}"
+    spread = "" if candidate.spread is None else f" ± {digits_of.spread(candidate.spread, digits)}"
     noted = ["best on validation text"] * candidate.chosen + ["the study’s own"] * candidate.own
     return [
         written(candidate.value),
