@@ -114,3 +114,11 @@ def test_without_a_terminal_evaluations_and_ends_are_lines() -> None:
         "bpe-rope, seed 2 ended; 8 of 9 runs, about 1:40 left",
         "bpe-wpe, seed 2  ended; 9 of 9 runs",
     ]
+
+
+def test_a_run_may_end_before_any_step_was_told() -> None:
+    """As one does that a resume finds trained, with only its measures missing."""
+    on = console(120, terminal=False)
+    progress = Progress(RUNS, RUNS[:2], 1, on)
+    progress.ended(*RUNS[0])
+    assert "ended; 8 of 9 runs" in on.export_text()

@@ -114,7 +114,7 @@ class Progress:
 
     def _steps_of(self, arm: str) -> int:
         """How many steps a run of ``arm`` has, or is thought to have before one has begun."""
-        return self._steps.get(arm, max(self._steps.values()))
+        return self._steps.get(arm, max(self._steps.values(), default=1))
 
     def _name(self, run: Run) -> str:
         return f"{run[0]}, seed {run[1]}" if self._name_seeds else run[0]
