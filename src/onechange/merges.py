@@ -11,135 +11,365 @@ counts anew only where a merge happened. Two facts keep it short:
 
 It also follows that no two merges make the same text: what is merged within a token's stretch of text depends
 on that text alone, since nothing was ever merged across its ends.
+
+All work is on distinct pieces, so time and memory grow with what is different in a text: O(n log n) for n
+characters or bytes of distinct pieces.
 """
 
-import heapq
-from array import array
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
+from typing import NamedTuple
 
-Pair = tuple[int, int]
+import numpy as np
+from jaxtyping import Int32, Int64
+
+from onechange.compiled import compiled
 
 NOTHING = -1
 """The id that stands between two pieces and where a token was swallowed by the one before it."""
 
+MOST_BYTES = 1 << 26
+"""Of all tokens together: every merge can double a token's length, so a short text could fill any memory."""
 
-def learn(pieces: Mapping[str, int], alphabet: str, number: int) -> list[tuple[str, str]]:
-    """At most ``number`` merges, in order, each as its left and its right token.
 
-    ``pieces``: how often each piece of text occurs; no merge spans two pieces. ``alphabet``: all their
-    characters, distinct. Among equally frequent pairs the lexicographically greatest is merged, left token
-    first, then right, compared by code points. Fewer merges come back when every piece has become one token.
+class Row(NamedTuple):
+    """Pieces as rows of ids, one after the other."""
+
+    ids: Int32[np.ndarray, " places"]
+    """`NOTHING` before the first piece and after every piece."""
+    piece: Int32[np.ndarray, " places"]
+    """The number of the piece at each place."""
+    times: Int64[np.ndarray, " pieces"]
+    """How often each piece occurs."""
+
+
+def laid_out(
+    ids: Int32[np.ndarray, " ids"], ends: Int64[np.ndarray, " pieces"], times: Int64[np.ndarray, " pieces"]
+) -> Row:
+    """The pieces that end at ``ends`` in ``ids``; those of one id have nothing to merge and are left out."""
+    lengths = np.diff(ends, prepend=0)
+    longer = lengths > 1
+    kept = np.repeat(longer, lengths)
+    lengths, times = lengths[longer], times[longer]
+    row = np.full(int(lengths.sum()) + len(lengths) + 1, NOTHING, dtype=np.int32)
+    piece = np.zeros(len(row), dtype=np.int32)
+    piece[1:] = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths + 1)
+    held = np.ones(len(row), dtype=bool)
+    held[0] = False
+    held[np.cumsum(lengths + 1)] = False
+    row[held] = ids[kept]
+    return Row(row, piece, times)
+
+
+def learn(row: Row, tokens: Sequence[bytes], number: int) -> list[tuple[int, int]]:
+    """At most ``number`` merges, in order, each as the ids of its left and its right token.
+
+    ``tokens``: the text of the ids in ``row``, all different; merges get the ids after them. Among equally frequent
+    pairs the lexicographically greatest is merged, left token first, then right, compared by bytes (in UTF-8 that is
+    the order of code points). Fewer merges come back when every piece has become one token, or when the tokens
+    together would have more than `MOST_BYTES`.
     """
-    tokens = list(alphabet)
-    ids, weights = _laid_out(pieces, alphabet)
-    row = "i" if len(ids) < 1 << 31 else "q"
-    before = array(row, range(-1, len(ids) - 1))
-    after = array(row, range(1, len(ids) + 1))
-    ties = _Ties(alphabet)
-    counts: defaultdict[Pair, int] = defaultdict(int)
-    places: defaultdict[Pair, array[int]] = defaultdict(lambda: array(row))
-    for place, pair in enumerate(pairwise(ids)):
-        if NOTHING not in pair:
-            counts[pair] += weights[place]
-            places[pair].append(place)
-    heap = [(-count, ties.key(pair), pair) for pair, count in counts.items()]
-    heapq.heapify(heap)
-    merges: list[tuple[str, str]] = []
-    while heap and len(merges) < number:
-        noted, tie, pair = heap[0]
-        if counts[pair] != -noted:
-            if counts[pair]:
-                heapq.heapreplace(heap, (-counts[pair], tie, pair))
+    places = len(row.ids)
+    index = np.int32 if 3 * places < 1 << 31 else np.int64
+    starts = np.zeros(len(tokens) + 1, dtype=np.int64)
+    np.cumsum([len(token) for token in tokens], out=starts[1:])
+    found = _learn(
+        row.ids.copy(),
+        row.piece,
+        row.times,
+        np.arange(-1, places - 1, dtype=index),
+        np.arange(1, places + 1, dtype=index),
+        np.frombuffer(b"".join(tokens), dtype=np.uint8),
+        starts,
+        max(0, number),
+    )
+    return [(left, right) for left, right in found.tolist()]
+
+
+@compiled
+def _slot(slots: np.ndarray, keys: np.ndarray, key: np.uint64) -> int:
+    """The slot of the pair ``key``: its own, or the free one for it."""
+    last = len(slots) - 1
+    mixed = key * np.uint64(0x9E3779B97F4A7C15)
+    slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(last))
+    while slots[slot] >= 0 and keys[slots[slot]] != key:
+        slot = (slot + 1) & last
+    return slot
+
+
+@compiled
+def _longer(array: np.ndarray) -> np.ndarray:
+    """The same with twice the room."""
+    larger = np.empty(2 * len(array), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+@compiled
+def _order(
+    left: int, right: int, prefixes: np.ndarray, starts: np.ndarray, text: np.ndarray
+) -> int:
+    """Above 0 if the token ``left`` comes after ``right`` by its bytes, below 0 if before."""
+    if prefixes[left] != prefixes[right]:
+        return 1 if prefixes[left] > prefixes[right] else -1
+    one, other = starts[left], starts[right]
+    lengths = starts[left + 1] - one, starts[right + 1] - other
+    for at in range(8, min(lengths)):
+        if text[one + at] != text[other + at]:
+            return 1 if text[one + at] > text[other + at] else -1
+    return lengths[0] - lengths[1]
+
+
+@compiled
+def _first(
+    count: int,
+    key: np.uint64,
+    other_count: int,
+    other: np.uint64,
+    prefixes: np.ndarray,
+    starts: np.ndarray,
+    text: np.ndarray,
+) -> bool:
+    """Whether the pair ``key`` is to be merged before the pair ``other``."""
+    if count != other_count:
+        return count > other_count
+    left, other_left = np.int64(key >> np.uint64(32)), np.int64(other >> np.uint64(32))
+    if left != other_left:
+        return _order(left, other_left, prefixes, starts, text) > 0
+    right, other_right = np.int64(key & np.uint64(0xFFFFFFFF)), np.int64(other & np.uint64(0xFFFFFFFF))
+    return right != other_right and _order(right, other_right, prefixes, starts, text) > 0
+
+
+@compiled
+def _rise(
+    heap: np.ndarray,
+    noted: np.ndarray,
+    at: int,
+    keys: np.ndarray,
+    prefixes: np.ndarray,
+    starts: np.ndarray,
+    text: np.ndarray,
+) -> None:
+    """Move the pair at ``at`` towards the top of the heap, as far as it belongs there."""
+    pair, count = heap[at], noted[at]
+    while at > 0:
+        above = (at - 1) >> 1
+        if not _first(count, keys[pair], noted[above], keys[heap[above]], prefixes, starts, text):
+            break
+        heap[at], noted[at] = heap[above], noted[above]
+        at = above
+    heap[at], noted[at] = pair, count
+
+
+@compiled
+def _sink(
+    heap: np.ndarray,
+    noted: np.ndarray,
+    at: int,
+    size: int,
+    keys: np.ndarray,
+    prefixes: np.ndarray,
+    starts: np.ndarray,
+    text: np.ndarray,
+) -> None:
+    """Move the pair at ``at`` away from the top of the heap of ``size`` pairs, as far as it belongs there."""
+    pair, count = heap[at], noted[at]
+    while True:
+        below = 2 * at + 1
+        if below >= size:
+            break
+        beside = below + 1
+        if beside < size and _first(
+            noted[beside], keys[heap[beside]], noted[below], keys[heap[below]], prefixes, starts, text
+        ):
+            below = beside
+        if not _first(noted[below], keys[heap[below]], count, keys[pair], prefixes, starts, text):
+            break
+        heap[at], noted[at] = heap[below], noted[below]
+        at = below
+    heap[at], noted[at] = pair, count
+
+
+@compiled
+def _prefix(text: np.ndarray, start: int, end: int) -> np.uint64:
+    """The first eight bytes as one number, zeros after the end: what is greater as a number comes later."""
+    found = np.uint64(0)
+    for at in range(8):
+        found = found << np.uint64(8)
+        if start + at < end:
+            found |= np.uint64(text[start + at])
+    return found
+
+
+@compiled
+def _learn(
+    ids: np.ndarray,
+    piece: np.ndarray,
+    times: np.ndarray,
+    before: np.ndarray,
+    after: np.ndarray,
+    token_text: np.ndarray,
+    token_starts: np.ndarray,
+    number: int,
+) -> np.ndarray:
+    """The merges: left and right ids, int32, [merges, 2]."""
+    tokens = len(token_starts) - 1
+    starts = np.empty(tokens + number + 1, np.int64)
+    starts[: tokens + 1] = token_starts
+    text = np.empty(max(1024, 2 * len(token_text)), np.uint8)
+    text[: len(token_text)] = token_text
+    prefixes = np.empty(tokens + number, np.uint64)
+    for token in range(tokens):
+        prefixes[token] = _prefix(text, starts[token], starts[token + 1])
+
+    # Pairs: their ids as one number, how often they stand side by side, and a list of the places where they do.
+    slots = np.full(1 << 13, -1, np.int32)
+    keys = np.empty(1 << 12, np.uint64)
+    counts = np.empty(1 << 12, np.int64)
+    heads = np.empty(1 << 12, before.dtype)
+    tails = np.empty(1 << 12, before.dtype)
+    steps = np.empty(1 << 12, np.int32)
+    pairs = 0
+    # The lists: places, and the next entry of the same list. Entries that are used up are used again.
+    places = np.empty(max(16, len(ids)), before.dtype)
+    following_entry = np.empty(len(places), before.dtype)
+    entries, free = 0, -1
+    heap = np.empty(1 << 12, np.int32)
+    noted = np.empty(1 << 12, np.int64)
+    size = 0
+    merges = np.empty((number, 2), np.int32)
+    made = np.empty(1 << 12, np.int32)
+    step = 0
+    place = 0
+    # Step 0 takes up the pairs of the text; every later one merges the pair on top of the heap.
+    entry = -1
+    left = right = new = -1
+    while True:
+        fresh = 0
+        while True:
+            # What joins the pairs at this place: one pair of the text, or the two around a new token.
+            if step == 0:
+                if place + 1 >= len(ids):
+                    break
+                weight = times[piece[place]]
+                rounds = 1 if ids[place] != NOTHING and ids[place + 1] != NOTHING else 0
+                first, second, at = ids[place], ids[place + 1], place
+                place += 1
+                previous = following = 0
             else:
-                heapq.heappop(heap)
-            continue
-        heapq.heappop(heap)
-        left, right = pair
-        new = len(tokens)
-        tokens.append(tokens[left] + tokens[right])
-        merges.append((tokens[left], tokens[right]))
-        ties.add(pair)
-        made: set[Pair] = set()
-        for place in places.pop(pair):
-            swallowed = after[place]
-            if ids[place] != left or ids[swallowed] != right:
-                continue
-            weight = weights[place]
-            previous, following = before[place], after[swallowed]
-            if ids[previous] != NOTHING:
-                counts[ids[previous], left] -= weight
-                made.add((ids[previous], new))
-                counts[ids[previous], new] += weight
-                places[ids[previous], new].append(previous)
-            if ids[following] != NOTHING:
-                counts[right, ids[following]] -= weight
-                made.add((new, ids[following]))
-                counts[new, ids[following]] += weight
-                places[new, ids[following]].append(place)
-            ids[place], ids[swallowed] = new, NOTHING
-            after[place], before[following] = following, place
-        for fresh in made:
-            if counts[fresh]:
-                heapq.heappush(heap, (-counts[fresh], ties.key(fresh), fresh))
-    return merges
-
-
-def apply(ids: Sequence[int], merged: Mapping[Pair, int]) -> list[int]:
-    """The ids of one piece after all merges, in the order in which they were learned.
-
-    ``merged``: the id that each pair becomes; ids rise in the order of learning, so the smallest id that a
-    pair can become is the merge to do next. Takes O(n log n) for a piece of n characters.
-    """
-    ids = [*ids, NOTHING]
-    before = list(range(-1, len(ids) - 1))
-    after = list(range(1, len(ids) + 1))
-    heap = [(merged[pair], at) for at, pair in enumerate(pairwise(ids)) if pair in merged]
-    heapq.heapify(heap)
-    while heap:
-        new, place = heapq.heappop(heap)
-        if merged.get((ids[place], ids[after[place]])) != new:
-            continue
-        swallowed = after[place]
-        previous, following = before[place], after[swallowed]
-        ids[place], ids[swallowed] = new, NOTHING
-        after[place], before[following] = following, place
-        if (ids[previous], new) in merged:  # before the first place, -1 reads the NOTHING at the end
-            heapq.heappush(heap, (merged[ids[previous], new], previous))
-        if (new, ids[following]) in merged:
-            heapq.heappush(heap, (merged[new, ids[following]], place))
-    return [number for number in ids if number != NOTHING]
-
-
-def _laid_out(pieces: Mapping[str, int], alphabet: str) -> tuple["array[int]", "array[int]"]:
-    """All pieces in one row of ids, `NOTHING` around each; and how often the piece at each place occurs."""
-    rank = {character: number for number, character in enumerate(alphabet)}
-    ids, weights = array("i", [NOTHING]), array("q", [0])
-    for piece, count in pieces.items():
-        if len(piece) > 1:
-            ids.extend([rank[character] for character in piece])
-            ids.append(NOTHING)
-            weights.extend([count] * (len(piece) + 1))
-    return ids, weights
-
-
-class _Ties:
-    """Text by which a heap, which gives the smallest, gives the greatest pair.
-
-    Each character is written as its opposite (the greatest first) and each token closed by a sign beyond them
-    all, so that of two tokens of which one begins with the other, the longer comes first.
-    """
-
-    def __init__(self, alphabet: str) -> None:
-        ordered = sorted(alphabet, reverse=True)
-        opposite = {character: chr(number) for number, character in enumerate(ordered)}
-        self._close = chr(len(ordered))
-        self._written = [opposite[character] for character in alphabet]
-
-    def add(self, pair: Pair) -> None:
-        """The token that ``pair`` becomes gets the next id."""
-        self._written.append(self._written[pair[0]] + self._written[pair[1]])
-
-    def key(self, pair: Pair) -> str:
-        return self._written[pair[0]] + self._close + self._written[pair[1]] + self._close
+                if entry < 0:
+                    break
+                at = places[entry]
+                used = entry
+                entry = following_entry[entry]
+                following_entry[used] = free
+                free = used
+                swallowed = after[at]
+                if ids[at] != left or ids[swallowed] != right:
+                    continue
+                weight = times[piece[at]]
+                previous, following = before[at], after[swallowed]
+                ids[at] = new
+                ids[swallowed] = NOTHING
+                after[at] = following
+                before[following] = at
+                rounds = 2
+                first, second = ids[previous], new
+            for turn in range(rounds):
+                where = at
+                if step > 0:
+                    if turn == 0:
+                        if ids[previous] == NOTHING:
+                            continue
+                        where = previous
+                        lost = (np.uint64(ids[previous]) << np.uint64(32)) | np.uint64(left)
+                    else:
+                        if ids[following] == NOTHING:
+                            continue
+                        first, second = new, ids[following]
+                        lost = (np.uint64(right) << np.uint64(32)) | np.uint64(ids[following])
+                    slot = slots[_slot(slots, keys, lost)]
+                    if slot >= 0:
+                        counts[slot] -= weight
+                key = (np.uint64(first) << np.uint64(32)) | np.uint64(second)
+                slot = _slot(slots, keys, key)
+                pair = slots[slot]
+                if pair < 0:
+                    if pairs == len(keys):
+                        keys, counts, steps = _longer(keys), _longer(counts), _longer(steps)
+                        heads, tails = _longer(heads), _longer(tails)
+                        slots = np.full(2 * len(slots), -1, np.int32)
+                        for held in range(pairs):
+                            slots[_slot(slots, keys, keys[held])] = held
+                        slot = _slot(slots, keys, key)
+                    pair = pairs
+                    slots[slot] = pair
+                    keys[pair] = key
+                    counts[pair] = 0
+                    heads[pair] = tails[pair] = -1
+                    steps[pair] = -1
+                    pairs += 1
+                counts[pair] += weight
+                if steps[pair] != step:
+                    steps[pair] = step
+                    if fresh == len(made):
+                        made = _longer(made)
+                    made[fresh] = pair
+                    fresh += 1
+                if free >= 0:
+                    added = free
+                    free = following_entry[free]
+                else:
+                    if entries == len(places):
+                        places, following_entry = _longer(places), _longer(following_entry)
+                    added = entries
+                    entries += 1
+                places[added] = where
+                following_entry[added] = -1
+                if heads[pair] < 0:
+                    heads[pair] = added
+                else:
+                    following_entry[tails[pair]] = added
+                tails[pair] = added
+        for item in range(fresh):
+            pair = made[item]
+            if counts[pair] > 0:
+                if size == len(heap):
+                    heap, noted = _longer(heap), _longer(noted)
+                heap[size], noted[size] = pair, counts[pair]
+                size += 1
+                _rise(heap, noted, size - 1, keys, prefixes, starts, text)
+        # The pair to merge next: the first that has lost no place since it was noted.
+        while size > 0:
+            count = counts[heap[0]]
+            if count == noted[0]:
+                break
+            if count > 0:
+                noted[0] = count
+            else:
+                size -= 1
+                heap[0], noted[0] = heap[size], noted[size]
+            _sink(heap, noted, 0, size, keys, prefixes, starts, text)
+        if size == 0 or step == number:
+            break
+        pair = heap[0]
+        size -= 1
+        heap[0], noted[0] = heap[size], noted[size]
+        _sink(heap, noted, 0, size, keys, prefixes, starts, text)
+        left = np.int64(keys[pair] >> np.uint64(32))
+        right = np.int64(keys[pair] & np.uint64(0xFFFFFFFF))
+        new = tokens + step
+        length = starts[left + 1] - starts[left]
+        total = starts[new] + length + starts[right + 1] - starts[right]
+        if total > MOST_BYTES:
+            break
+        while total > len(text):
+            text = _longer(text)
+        text[starts[new] : starts[new] + length] = text[starts[left] : starts[left + 1]]
+        text[starts[new] + length : total] = text[starts[right] : starts[right + 1]]
+        starts[new + 1] = total
+        prefixes[new] = _prefix(text, starts[new], total)
+        merges[step] = left, right
+        step += 1
+        entry = heads[pair]
+        heads[pair] = tails[pair] = -1
+    return merges[:step]
