@@ -32,6 +32,17 @@ def describe(tokenizer: Tokenizer, text: str) -> dict[str, Any]:
     }
 
 
+def remarks(tokenizer: Tokenizer) -> list[str]:
+    """The tokenizer's own remarks; the first says, where it is so, that it loses text."""
+    loss = tokenizer.loss
+    lost = (
+        [f"decoding does not always give the text back: {loss}; no nats per character with it"]
+        if loss
+        else []
+    )
+    return [*lost, *tokenizer.remarks()]
+
+
 def visible(token: str) -> str:
     """``token`` with its whitespace made visible: ``·`` for a space, ``↵`` before the end of a line."""
     return "".join(VISIBLE.get(character, character) for character in token)

@@ -59,7 +59,9 @@ def tokenizer(what: str, text: str | None, data: str | None, as_json: bool) -> N
         advice = "; name another text with --text" if text is None else ""
         raise ValueError(f"{asked!r}: {error.args[0]}{advice}") from None
     if as_json:
-        output.document({"vocabulary": found.vocabulary_size, "remarks": found.remarks(), **split})
+        output.document(
+            {"vocabulary": found.vocabulary_size, "remarks": tokenizer_show.remarks(found), **split}
+        )
         return
     drawn = tokenizer_show.coloured(split) if output.out.is_terminal else tokenizer_show.marked(split)
     output.out.print(drawn, markup=False, soft_wrap=True)
@@ -67,5 +69,5 @@ def tokenizer(what: str, text: str | None, data: str | None, as_json: bool) -> N
         f"\n{split['characters']} characters, {split['token_count']} tokens, "
         f"{split['characters_per_token'] or 0:.2f} characters per token; vocabulary {found.vocabulary_size:,}"
     )
-    for remark in found.remarks():
+    for remark in tokenizer_show.remarks(found):
         output.out.print(remark)
