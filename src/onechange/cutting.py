@@ -10,7 +10,7 @@ import numpy as np
 from onechange.compiled import compiled
 
 OTHER, LETTER, DIGIT, SPACE, NEWLINE = range(5)
-"""The classes that a cut tells apart. Who makes no difference between white space and ends of lines has no `NEWLINE`."""
+"""The classes that a cut tells apart; `NEWLINE` only where ends of lines are no mere white space."""
 
 NO_CONTRACTION, CONTRACTION, CONTRACTION_OF_ANY_CASE = range(3)
 NOTHING, ONE_SPACE, ANY_SIGN, ANY_VISIBLE_SIGN = range(4)
@@ -39,14 +39,14 @@ def class_at(text: np.ndarray, at: int, classes: np.ndarray) -> tuple[int, int]:
     """Class and length in bytes of the character that begins at ``at``."""
     first = text[at]
     if first < 0x80:
-        return classes[first], 1
+        return int(classes[first]), 1
     if first < 0xE0:
-        return classes[((first & 0x1F) << 6) | (text[at + 1] & 0x3F)], 2
+        return int(classes[((first & 0x1F) << 6) | (text[at + 1] & 0x3F)]), 2
     code = text[at + 1] & 0x3F
     if first < 0xF0:
-        return classes[((first & 0x0F) << 12) | (np.int64(code) << 6) | (text[at + 2] & 0x3F)], 3
+        return int(classes[((first & 0x0F) << 12) | (np.int64(code) << 6) | (text[at + 2] & 0x3F)]), 3
     high = (np.int64(first & 0x07) << 18) | (np.int64(code) << 12)
-    return classes[high | (np.int64(text[at + 2] & 0x3F) << 6) | (text[at + 3] & 0x3F)], 4
+    return int(classes[high | (np.int64(text[at + 2] & 0x3F) << 6) | (text[at + 3] & 0x3F)]), 4
 
 
 @compiled

@@ -18,14 +18,28 @@ https://github.com/openai/gpt-2/blob/master/src/encoder.py)."""
 
 
 def content(
-    model: Mapping[str, Any], pre_tokenizer: Mapping[str, Any] | None, decoder: Mapping[str, Any] | None
+    model: Mapping[str, Any],
+    pre_tokenizer: Mapping[str, Any] | None,
+    decoder: Mapping[str, Any] | None,
+    special_tokens: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """All parts, in the library's order."""
+    """All parts, in the library's order. ``special_tokens``: texts that are one token each, with their ids."""
     return {
         "version": "1.0",
         "truncation": None,
         "padding": None,
-        "added_tokens": [],
+        "added_tokens": [
+            {
+                "id": number,
+                "content": text,
+                "single_word": False,
+                "lstrip": False,
+                "rstrip": False,
+                "normalized": False,
+                "special": True,
+            }
+            for text, number in sorted((special_tokens or {}).items(), key=lambda item: item[1])
+        ],
         "normalizer": None,
         "pre_tokenizer": pre_tokenizer,
         "post_processor": None,
@@ -53,6 +67,11 @@ def byte_pairs(vocabulary: Mapping[str, int], merges: Sequence[Sequence[str]]) -
         "vocab": dict(vocabulary),
         "merges": [list(pair) for pair in merges],
     }
+
+
+def sequence(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Pre-tokenizers one after the other."""
+    return {"type": "Sequence", "pretokenizers": list(parts)}
 
 
 def byte_level() -> dict[str, Any]:

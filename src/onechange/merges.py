@@ -93,7 +93,7 @@ def _slot(slots: np.ndarray, keys: np.ndarray, key: np.uint64) -> int:
     slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(last))
     while slots[slot] >= 0 and keys[slots[slot]] != key:
         slot = (slot + 1) & last
-    return slot
+    return int(slot)
 
 
 @compiled
@@ -105,9 +105,7 @@ def _longer(array: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def _order(
-    left: int, right: int, prefixes: np.ndarray, starts: np.ndarray, text: np.ndarray
-) -> int:
+def _order(left: int, right: int, prefixes: np.ndarray, starts: np.ndarray, text: np.ndarray) -> int:
     """Above 0 if the token ``left`` comes after ``right`` by its bytes, below 0 if before."""
     if prefixes[left] != prefixes[right]:
         return 1 if prefixes[left] > prefixes[right] else -1

@@ -38,7 +38,7 @@ def _slot(slots: np.ndarray, keys: np.ndarray, key: np.uint64) -> int:
     slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(last))
     while slots[slot] >= 0 and keys[slots[slot]] != key:
         slot = (slot + 1) & last
-    return slot
+    return int(slot)
 
 
 @compiled
@@ -52,7 +52,7 @@ def _rank(slots: np.ndarray, keys: np.ndarray, left: int, right: int) -> int:
     """The number of the merge of two tokens; −1 where there is none."""
     if left == NOTHING or right == NOTHING:
         return -1
-    return slots[_slot(slots, keys, (np.uint64(left) << np.uint64(32)) | np.uint64(right))]
+    return int(slots[_slot(slots, keys, (np.uint64(left) << np.uint64(32)) | np.uint64(right))])
 
 
 @compiled

@@ -5,7 +5,6 @@ Every distinct piece is merged once; a text is then the tokens of its pieces, lo
 
 import threading
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from jaxtyping import Int32, Int64
@@ -17,43 +16,83 @@ from onechange.piece_table import PieceTable
 from onechange.pieces import Pieces
 from onechange.symbols import Symbols
 
-MOST_REMEMBERED = 1 << 24
-"""Bytes of distinct pieces, and a quarter as many pieces, that are remembered before `PairEncoding` begins anew."""
+MOST_REMEMBERED = 1 << 22
+"""Bytes of distinct pieces, and an eighth as many pieces, that are remembered before `PairEncoding` begins anew."""
 
 
-def learn(documents: Iterable[bytes], symbols: Symbols, pieces: Pieces, number: int) -> list[tuple[int, int]]:
-    """At most ``number`` merges, as `onechange.merges.learn` gives them, from UTF-8 ``documents``, read once.
+def learn(
+    documents: Iterable[bytes], symbols: Symbols, pieces: Pieces, number: int
+) -> list[tuple[bytes, bytes]]:
+    """At most ``number`` merges, each as its left and its right token, from UTF-8 ``documents``, which are read once.
 
-    A `ValueError` if a document has a character that is no symbol.
+    `onechange.merges.learn` says which. The ids of ``symbols`` are their numbers in the order of its ``tokens``. A
+    `ValueError` names a character that is no symbol.
     """
     counts = counting.count(documents, pieces)
-    ids, ends = symbols.numbers(counts.table.text, counts.table.ends)
-    return merges.learn(merges.laid_out(ids, ends, counts.times), symbols.tokens, number)
+    table, tokens = counts.table, symbols.tokens
+    try:
+        ids, ends = symbols.ids(table.text, table.ends)
+    except ValueError:
+        for piece in range(len(table)):  # the error of one piece gives places that a person can find
+            symbols.ids(table.piece(piece), np.array([len(table.piece(piece))]))
+        raise
+    found: list[tuple[bytes, bytes]] = []
+    for left, right in merges.learn(merges.laid_out(ids, ends, counts.times), tokens, number):
+        found.append((tokens[left], tokens[right]))
+        tokens.append(tokens[left] + tokens[right])
+    return found
+
+
+def check(member: str, vocabulary: int, learn_from: str) -> None:
+    """Raise a `ValueError` for a setting of ``member`` that makes no sense."""
+    if vocabulary < 1:
+        raise ValueError(f"tokenizer {member!r}: vocabulary = {vocabulary}: must be at least 1")
+    if learn_from not in ("training", "all"):
+        raise ValueError(f"tokenizer {member!r}: learn_from = {learn_from!r}: must be 'training' or 'all'")
+
+
+def remarks(tokens: Sequence[bytes], vocabulary: int, learn_from: str) -> list[str]:
+    """What is to be told of ``tokens`` that were learned to be as many as ``vocabulary``."""
+    found = []
+    if len(tokens) < vocabulary:
+        found.append(
+            f"the vocabulary ends at {len(tokens)} of {vocabulary} tokens: "
+            + (
+                "in the text learned from, no two tokens are left to merge"
+                if sum(map(len, tokens)) <= merges.MOST_BYTES // 2
+                else f"one more would make them longer than {merges.MOST_BYTES:,} bytes together"
+            )
+        )
+    if learn_from == "all":
+        found.append("merges were learned from all text, validation text too")
+    return found
 
 
 class PairEncoding:
     """Texts to ids by merges. Several threads may use it, one at a time gets on.
 
-    ``pairs``: the ids of the left and the right token of each merge, in order; ``made``: the id that each becomes.
-    ``remembered``: see `MOST_REMEMBERED`.
+    ``tokens``: what every id stands for; ``merged``: the left and the right token of each merge, in order. A
+    `ValueError` names a merge that does not fit. ``remembered``: see `MOST_REMEMBERED`.
     """
 
     def __init__(
         self,
         symbols: Symbols,
         pieces: Pieces,
-        pairs: Sequence[tuple[int, int]],
-        made: Sequence[int],
+        tokens: Sequence[bytes],
+        merged: Sequence[tuple[bytes, bytes]],
         remembered: int = MOST_REMEMBERED,
     ) -> None:
+        self._given = symbols, pieces, tokens, merged
         self._symbols, self._pieces = symbols, pieces
-        self._merging = Merging(pairs, made)
+        self._merging = Merging(*_numbered(symbols, tokens, merged))
         self._remembered = remembered
         self._lock = threading.Lock()
         self._forget()
 
-    def __getstate__(self) -> dict[str, Any]:
-        raise TypeError("a PairEncoding is made again from its merges, not copied")
+    def remembering(self, remembered: int) -> "PairEncoding":
+        """One that remembers so much, and so far nothing."""
+        return PairEncoding(*self._given, remembered)
 
     def encode(self, documents: Sequence[bytes]) -> Int32[np.ndarray, " tokens"]:
         """The ids of UTF-8 ``documents``, one after the other. No token spans two of them.
@@ -67,7 +106,7 @@ class PairEncoding:
     def _part(
         self, text: np.ndarray, start: int, ends: Int64[np.ndarray, " pieces"]
     ) -> Int32[np.ndarray, " tokens"]:
-        if len(self._table.text) > self._remembered or len(self._table) > self._remembered // 4:
+        if len(self._table.text) > self._remembered or len(self._table) > self._remembered // 8:
             self._forget()
         table = self._table
         known = len(table)
@@ -84,7 +123,7 @@ class PairEncoding:
         first = int(self._table.ends[known - 1]) if known else 0
         new, new_ends = self._table.text[first:], self._table.ends[known:] - first
         try:
-            symbols, symbol_ends = self._symbols.numbers(new, new_ends)
+            symbols, symbol_ends = self._symbols.ids(new, new_ends)
         except ValueError:
             self._forget()  # pieces without tokens must not be found again
             raise
@@ -99,6 +138,43 @@ class PairEncoding:
         self._table = PieceTable()
         self._ids = np.empty(1 << 10, dtype=np.int32)
         self._ends = np.zeros(1 << 10, dtype=np.int64)
+
+
+def _numbered(
+    symbols: Symbols, tokens: Sequence[bytes], merged: Sequence[tuple[bytes, bytes]]
+) -> tuple[list[tuple[int, int]], list[int]]:
+    """The ids of every merge's left and right token, and the id that the two become."""
+    ids = {token: number for number, token in enumerate(tokens)}
+    if len(ids) < len(tokens):
+        twice = next(token for number, token in enumerate(tokens) if ids[token] != number)
+        raise ValueError(f"{_shown(twice)} is a token already")
+    known, bytes_of_all = set(symbols.tokens), 0
+    pairs, made = [], []
+    for number, (left, right) in enumerate(merged):
+        for part in (left, right):
+            if part not in known:
+                raise ValueError(
+                    f"merge {number} joins {_shown(left)} and {_shown(right)}, "
+                    f"but no token {_shown(part)} comes before it"
+                )
+        bytes_of_all += len(left) + len(right)
+        if bytes_of_all > merges.MOST_BYTES:
+            raise ValueError(
+                f"merge {number} makes the tokens longer than {merges.MOST_BYTES:,} bytes in all"
+            )
+        both = left + right
+        if both in known:
+            raise ValueError(f"merge {number} makes {_shown(both)}, which is a token already")
+        if both not in ids:
+            raise ValueError(f"merge {number} makes {_shown(both)}, which has no id")
+        known.add(both)
+        pairs.append((ids[left], ids[right]))
+        made.append(ids[both])
+    return pairs, made
+
+
+def _shown(token: bytes) -> str:
+    return repr(token.decode(errors="backslashreplace"))
 
 
 def _with_room(array: np.ndarray, length: int) -> np.ndarray:

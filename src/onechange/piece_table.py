@@ -35,6 +35,10 @@ class PieceTable:
         """Where in `text` each piece ends."""
         return self._starts[1 : self._count + 1]
 
+    def piece(self, number: int) -> UInt8[np.ndarray, " bytes"]:
+        """The piece with this ``number``."""
+        return self._bytes[self._starts[number] : self._starts[number + 1]]
+
     def numbers(
         self, text: UInt8[np.ndarray, " bytes"], start: int, ends: Int64[np.ndarray, " pieces"]
     ) -> Int32[np.ndarray, " pieces"]:
@@ -43,7 +47,16 @@ class PieceTable:
         done = 0
         while True:
             done, start, self._count = _number(
-                text, start, ends, done, found, self._slots, self._hashes, self._starts, self._bytes, self._count
+                text,
+                start,
+                ends,
+                done,
+                found,
+                self._slots,
+                self._hashes,
+                self._starts,
+                self._bytes,
+                self._count,
             )
             if done == len(ends):
                 return found

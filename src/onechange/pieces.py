@@ -43,10 +43,13 @@ class Pieces:
     def __init__(self, split: str, digits: Digits = "pattern", space: Space = "pattern") -> None:
         for name, value, allowed in (("digits", digits, Digits), ("space", space, Space)):
             if value not in get_args(allowed):
-                raise ValueError(f"{name} = {value!r}: must be one of {', '.join(map(repr, get_args(allowed)))}")
+                raise ValueError(
+                    f"{name} = {value!r}: must be one of {', '.join(map(repr, get_args(allowed)))}"
+                )
         self.split, self.digits, self.space = split, digits, space
-        self._named = split in NAMED
-        if self._named:
+        self.named = split in NAMED
+        """Whether `rules` and `classes` say it all, so that compiled loops can cut."""
+        if self.named:
             self.rules = _rules(split, digits, space)
             return
         for name, value in (("digits", digits), ("space", space)):
@@ -65,7 +68,7 @@ class Pieces:
     @property
     def regex(self) -> str:
         """The same as a regular expression, for `regex` and for `tokenizers`."""
-        return _regex(self.split, self.rules) if self._named else self.split
+        return _regex(self.split, self.rules) if self.named else self.split
 
     @cached_property
     def classes(self) -> UInt8[np.ndarray, " code_points"]:
@@ -95,7 +98,7 @@ class Pieces:
         Each time a text, where in it the first piece begins, and where each piece ends. A document may come in several
         such parts, and several documents in one.
         """
-        if not self._named:
+        if not self.named:
             yield from map(self._cut_by_matches, documents)
             return
         text = np.frombuffer(b"".join(documents), dtype=np.uint8)

@@ -18,13 +18,13 @@ class Symbols(ABC):
     @property
     @abstractmethod
     def tokens(self) -> list[bytes]:
-        """Their UTF-8, or part of it, in the order of their numbers."""
+        """Their UTF-8, or part of it."""
 
     @abstractmethod
-    def numbers(
+    def ids(
         self, text: UInt8[np.ndarray, " bytes"], ends: Int64[np.ndarray, " pieces"]
     ) -> tuple[Int32[np.ndarray, " symbols"], Int64[np.ndarray, " pieces"]]:
-        """The symbols of UTF-8 ``text``, and where among them the pieces that end at the bytes ``ends`` end.
+        """The ids of the symbols of UTF-8 ``text``, and where among them the pieces end that end at the bytes ``ends``.
 
         A `ValueError` if there is no symbol for a character.
         """
@@ -32,7 +32,7 @@ class Symbols(ABC):
 
 @final
 class Characters(Symbols):
-    """The characters of an alphabet."""
+    """The characters of an alphabet, in its order."""
 
     def __init__(self, alphabet: Alphabet) -> None:
         self._alphabet = alphabet
@@ -41,7 +41,7 @@ class Characters(Symbols):
     def tokens(self) -> list[bytes]:
         return [character.encode() for character in self._alphabet.characters]
 
-    def numbers(
+    def ids(
         self, text: UInt8[np.ndarray, " bytes"], ends: Int64[np.ndarray, " pieces"]
     ) -> tuple[Int32[np.ndarray, " symbols"], Int64[np.ndarray, " pieces"]]:
         found = self._alphabet.ids(text.tobytes().decode())
@@ -53,18 +53,16 @@ class Characters(Symbols):
 
 @final
 class Bytes(Symbols):
-    """The 256 bytes. ``order``: the byte that each number stands for; without it, itself."""
+    """The 256 bytes. ``ids``: the id of each; its value, unless given."""
 
-    def __init__(self, order: Sequence[int] = range(BYTES)) -> None:
-        self._order = list(order)
-        self._numbers = np.empty(BYTES, dtype=np.int32)
-        self._numbers[self._order] = np.arange(BYTES)
+    def __init__(self, ids: Sequence[int] = range(BYTES)) -> None:
+        self._ids = np.array(ids, dtype=np.int32)
 
     @property
     def tokens(self) -> list[bytes]:
-        return [bytes([byte]) for byte in self._order]
+        return [bytes([value]) for value in range(BYTES)]
 
-    def numbers(
+    def ids(
         self, text: UInt8[np.ndarray, " bytes"], ends: Int64[np.ndarray, " pieces"]
     ) -> tuple[Int32[np.ndarray, " symbols"], Int64[np.ndarray, " pieces"]]:
-        return self._numbers[text], ends
+        return self._ids[text], ends
