@@ -1,4 +1,4 @@
-"""Texts rich in what patterns are argued about: apostrophes, blanks of every kind, marks, numbers that are no digits."""
+"""Texts rich in what patterns differ in: apostrophes, blanks of every kind, marks, numbers that are no digits."""
 
 from hypothesis import strategies as st
 
@@ -13,7 +13,26 @@ CHARACTERS = (
     "😀🐟👩\u200d🏽\ufe0f🇩🇪"  # emoji and what they are put together from
     "𐐀𝟘𝒜𠀀\U0010fffd\ue000"  # other planes
 )
-WORDS = ["'s", "'S", "'ll", "'LL", "'lL", "'ve", "'Re", "'ſ", "can't", "I'm", " the", "123456", "  ", "\r\n", " \n "]
+WORDS = [
+    "'s",
+    "'S",
+    "'ll",
+    "'LL",
+    "'lL",
+    "'ve",
+    "'Re",
+    "'ſ",
+    "can't",
+    "I'm",
+    " the",
+    "123456",
+    "  ",
+    "\r\n",
+    " \n ",
+]
 
 pieces = st.one_of(st.sampled_from(CHARACTERS), st.sampled_from(WORDS))
 texts = st.lists(pieces, max_size=30).map("".join)
+
+anything = st.text(st.characters(exclude_categories=("Cn", "Cs")))
+"""Over all characters that Python knows: what came into Unicode later is not of one class everywhere."""
