@@ -397,7 +397,7 @@ def test_help_names_the_defaults() -> None:
         ("report nowhere", ["nowhere"]),
         ("corpus describe nowhere", ["nowhere", "storyworld"]),
         ("corpus describe file:nowhere.txt", ["nowhere.txt"]),
-        ("tokenizer show nowhere", ["nowhere", "bpe, character"]),
+        ("tokenizer show nowhere", ["nowhere", "bpe, byte"]),
     ],
 )
 def test_wrong_words_are_one_line(

@@ -74,7 +74,7 @@ def test_a_failed_write_leaves_what_was_there(
     [
         ({"format": 2}, r"its format is 2, this onechange reads format 1"),
         ({"format": "1"}, r"Expected `int`, got `str` - at `\$.format`"),
-        ({"name": "morse"}, r"no member 'morse'; there is .*bpe, character"),
+        ({"name": "morse"}, r"no member 'morse'; there is .*bpe, byte"),
         ({"version": 0}, r"version 0 when it was learned and has 1 now"),
         ({"surplus": 0}, r"unknown field `surplus`"),
         (
