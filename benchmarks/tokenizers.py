@@ -1,14 +1,15 @@
-"""How fast `bpe` learns and encodes, against the peers that are installed.
+"""How fast byte-pair encodings are learned and used, against the peers that are installed.
 
-    python benchmarks/tokenizers.py --data TEXT [--characters N] [--vocabulary N] [--rounds N] [--json]
+    python benchmarks/tokenizers.py [--data TEXT] [--megabytes 100] [--rounds 3] [--json]
 
-TEXT holds stories separated by lines ``<|endoftext|>``. Everyone learns the same number of merges from the
-same stories, cut into the same four kinds of pieces, and encodes the same stories, each on its own, having
-seen no piece before. Ours is plain Python on one processor core; the peers are Rust and may use all cores. A
-round runs everyone once; the table gives the medians of the rounds, with the fastest and the slowest. A ratio
-is the peer's median over ours: above 1 we are faster.
+TEXT holds stories separated by lines ``<|endoftext|>``; without it they are storyworld's. They are repeated until there
+are so many megabytes, and from the second time on every tenth word is replaced by an invented one, drawn from 60,000
+by Zipf's law: repeated stories alone would not have 32,768 different pieces. All learn from the same stories, cut by
+GPT-2's pattern into bytes, on all cores. Encoding is measured per core: one thread each, story after story, with the
+merges that we learned; no one has seen a piece before. (`tokenizers` encodes on all cores at once, its fastest way.)
 
-Peers: tokenizers (on characters, as ours), rustbpe and tiktoken (on bytes; tiktoken is given our tokens).
+A round runs everyone once; the table gives the medians of the rounds, with the fastest and the slowest. A ratio is the
+peer's median over ours: above 1 we are faster.
 """
 
 # ruff: noqa: E402
@@ -25,130 +26,165 @@ import importlib.metadata
 import json
 import os
 import platform
+import random
+import re
 import statistics
 import time
 from collections.abc import Callable
+from itertools import accumulate, cycle
 from typing import Any
 
-from onechange.tokenizer.bpe import Bpe
+from onechange.pieces import Pieces
+from onechange.tokenizer.byte_bpe import ByteBpe
 
-PEERS = ("tokenizers", "rustbpe", "tiktoken")
-PIECES = r"\p{L}+|\p{Nd}+|\s+|[^\p{L}\p{Nd}\s]+"
-Task = tuple[Callable[[], Any], Callable[[Any], int]]
-"""What is prepared untimed, and what is then timed and gives a count to compare."""
+PEERS = ("rustbpe", "tokenizers", "tiktoken")
+VOCABULARIES = (4096, 32768)
+ENCODED_WITH = VOCABULARIES[0]
+PATTERN = Pieces("gpt2").regex
+INVENTED = 60_000
+Task = tuple[str, str, Callable[[], Any], Callable[[Any], int]]
+"""What is done, who does it, what is prepared untimed, and what is then timed and gives a count to compare."""
 
 
-def ours(stories: list[str], alphabet: str, vocabulary: int) -> dict[str, Task]:
-    learned = Bpe(vocabulary=vocabulary)
-    learned.learn(stories, alphabet)
-    state = learned.state()
+def ours(stories: list[str]) -> list[Task]:
+    def learning(vocabulary: int) -> Task:
+        def learn(tokenizer: ByteBpe) -> int:
+            tokenizer.learn(stories)
+            return tokenizer.vocabulary_size
 
-    def learn(tokenizer: Bpe) -> int:
-        tokenizer.learn(stories, alphabet)
-        return tokenizer.vocabulary_size
+        return f"learn_{vocabulary}", "onechange", lambda: ByteBpe(vocabulary=vocabulary), learn
 
-    def fresh() -> Bpe:
-        tokenizer = Bpe(vocabulary=vocabulary)
-        tokenizer.restore(state)
+    learned = ByteBpe(vocabulary=ENCODED_WITH)
+    learned.learn(stories)
+    content = learned.to_json()
+
+    def fresh() -> ByteBpe:
+        tokenizer = ByteBpe(vocabulary=ENCODED_WITH)
+        tokenizer.restore(content)
         return tokenizer
 
-    def encode(tokenizer: Bpe) -> int:
+    def encode(tokenizer: ByteBpe) -> int:
         return sum(len(tokenizer.encode(story)) for story in stories)
 
-    return {"learn": (lambda: Bpe(vocabulary=vocabulary), learn), "encode": (fresh, encode)}
+    return [*map(learning, VOCABULARIES), ("encode", "onechange", fresh, encode)]
 
 
-def with_tokenizers(stories: list[str], alphabet: str, vocabulary: int) -> dict[str, Task]:
+def with_rustbpe(stories: list[str]) -> list[Task]:
+    library = importlib.import_module("rustbpe")
+
+    def learning(vocabulary: int) -> Task:
+        def learn(tokenizer: Any) -> int:
+            tokenizer.train_from_iterator(iter(stories), vocabulary, pattern=PATTERN)
+            return tokenizer.vocab_size
+
+        return f"learn_{vocabulary}", "rustbpe", library.Tokenizer, learn
+
+    return [*map(learning, VOCABULARIES)]
+
+
+def with_tokenizers(stories: list[str]) -> list[Task]:
     library = importlib.import_module("tokenizers")
 
     def empty() -> Any:
         tokenizer = library.Tokenizer(library.models.BPE())
-        tokenizer.pre_tokenizer = library.pre_tokenizers.Split(library.Regex(PIECES), behavior="isolated")
+        tokenizer.pre_tokenizer = library.pre_tokenizers.ByteLevel(add_prefix_space=False)
         return tokenizer
 
-    def learn(tokenizer: Any) -> int:
-        trainer = library.trainers.BpeTrainer(
-            vocab_size=vocabulary, initial_alphabet=list(alphabet), show_progress=False
-        )
-        tokenizer.train_from_iterator(stories, trainer, length=len(stories))
-        return tokenizer.get_vocab_size()
+    def learning(vocabulary: int) -> Task:
+        def learn(tokenizer: Any) -> int:
+            trainer = library.trainers.BpeTrainer(
+                vocab_size=vocabulary,
+                initial_alphabet=library.pre_tokenizers.ByteLevel.alphabet(),
+                show_progress=False,
+            )
+            tokenizer.train_from_iterator(stories, trainer, length=len(stories))
+            return tokenizer.get_vocab_size()
 
-    learned = empty()
-    learn(learned)
-    written = learned.to_str()
+        return f"learn_{vocabulary}", "tokenizers", empty, learn
+
+    learned = ByteBpe(vocabulary=ENCODED_WITH)
+    learned.learn(stories)
+    content = json.dumps(learned.to_json())
+
+    def fresh() -> Any:
+        tokenizer = library.Tokenizer.from_str(content)
+        # The library's own cut for this pattern is faster than the same as a regular expression.
+        tokenizer.pre_tokenizer = library.pre_tokenizers.ByteLevel(add_prefix_space=False)
+        return tokenizer
 
     def encode(tokenizer: Any) -> int:
         return sum(len(found.ids) for found in tokenizer.encode_batch_fast(stories))
 
-    return {"learn": (empty, learn), "encode": (lambda: library.Tokenizer.from_str(written), encode)}
+    return [*map(learning, VOCABULARIES), ("encode", "tokenizers", fresh, encode)]
 
 
-def with_rustbpe(stories: list[str], alphabet: str, vocabulary: int) -> dict[str, Task]:
-    library = importlib.import_module("rustbpe")
-    merges = vocabulary - len(alphabet)
-
-    def learn(tokenizer: Any) -> int:
-        tokenizer.train_from_iterator(iter(stories), 256 + merges, pattern=PIECES)
-        return tokenizer.vocab_size
-
-    return {"learn": (library.Tokenizer, learn)}
-
-
-def with_tiktoken(stories: list[str], alphabet: str, vocabulary: int) -> dict[str, Task]:
+def with_tiktoken(stories: list[str]) -> list[Task]:
     library = importlib.import_module("tiktoken")
-    learned = Bpe(vocabulary=vocabulary)
-    learned.learn(stories, alphabet)
-    texts = [*(bytes([byte]) for byte in range(256)), *(token.encode() for token in learned.tokens())]
-    ranks = {text: rank for rank, text in enumerate(dict.fromkeys(texts))}
+    public = importlib.import_module("tiktoken_ext.openai_public")
+    learned = ByteBpe(vocabulary=ENCODED_WITH)
+    learned.learn(stories)
+    ranks = {token: rank for rank, token in enumerate(learned.token_bytes())}
 
     def fresh() -> Any:
-        return library.Encoding("ours", pat_str=PIECES, mergeable_ranks=ranks, special_tokens={})
+        return library.Encoding("ours", pat_str=public.r50k_pat_str, mergeable_ranks=ranks, special_tokens={})
 
     def encode(encoding: Any) -> int:
-        found = encoding.encode_ordinary_batch(stories, num_threads=os.cpu_count() or 1)
-        return sum(map(len, found))
+        return sum(len(encoding.encode_ordinary(story)) for story in stories)
 
-    return {"encode": (fresh, encode)}
-
-
-def timed(task: Task) -> tuple[float, int]:
-    prepare, work = task
-    prepared = prepare()
-    gc.collect()
-    start = time.perf_counter()
-    count = work(prepared)
-    return time.perf_counter() - start, count
+    return [("encode", "tiktoken", fresh, encode)]
 
 
-def measured(tasks: dict[tuple[str, str], Task], rounds: int) -> list[dict[str, Any]]:
+def measured(tasks: list[Task], rounds: int, say: Callable[[str], None]) -> list[dict[str, Any]]:
     """Rows of medians and spreads in seconds; ``count`` is tokens learned, or tokens encoded to."""
-    seconds: dict[tuple[str, str], list[float]] = {key: [] for key in tasks}
+    seconds: dict[tuple[str, str], list[float]] = {(what, who): [] for what, who, _, _ in tasks}
     counts: dict[tuple[str, str], int] = {}
-    for _ in range(rounds):
-        for key, task in tasks.items():
-            taken, counts[key] = timed(task)
-            seconds[key].append(taken)
+    for turn in range(rounds):
+        for what, who, prepare, work in tasks:
+            prepared = prepare()
+            gc.collect()
+            start = time.perf_counter()
+            counts[what, who] = work(prepared)
+            seconds[what, who].append(time.perf_counter() - start)
+            say(f"round {turn + 1} of {rounds}: {what} {who} {seconds[what, who][-1]:.2f} s")
     return [
         {
-            "task": task,
+            "task": what,
             "who": who,
-            "median_seconds": statistics.median(seconds[task, who]),
-            "fastest_seconds": min(seconds[task, who]),
-            "slowest_seconds": max(seconds[task, who]),
+            "median_seconds": statistics.median(times),
+            "fastest_seconds": min(times),
+            "slowest_seconds": max(times),
             "rounds": rounds,
-            "count": counts[task, who],
+            "count": counts[what, who],
         }
-        for task, who in tasks
+        for (what, who), times in sorted(seconds.items(), key=lambda item: item[0][0])
     ]
 
 
-def stories_of(path: Path, characters: int) -> list[str]:
-    stories: list[str] = []
-    total = 0
-    for story in path.read_text(encoding="utf-8").split("<|endoftext|>"):
-        if story.strip() and total < characters:
-            stories += [story.strip(), "\n\n"]
-            total += len(story.strip())
+def stories_of(data: Path | None, megabytes: float) -> list[str]:
+    """Stories of so many megabytes; the same every time."""
+    if data is None:
+        from onechange import documents
+
+        corpus = documents.prepare({"name": "storyworld", "characters": 4_000_000})
+        first = list(corpus.training)
+    else:
+        first = [story.strip() for story in data.read_text(encoding="utf-8").split("<|endoftext|>")]
+        first = [story for story in first if story]
+    draw = random.Random(0)
+    syllables = [a + b + c for a in "bdfgklmnprst" for b in "aeiou" for c in ("", "l", "n", "r", "st")]
+    invented = ["".join(draw.choices(syllables, k=draw.randint(2, 4))) for _ in range(INVENTED)]
+    weights = list(accumulate(1 / rank for rank in range(1, INVENTED + 1)))
+    word = re.compile(r"[a-z]{4,}")
+
+    def replaced(match: re.Match[str]) -> str:
+        return match[0] if draw.random() > 0.1 else draw.choices(invented, cum_weights=weights)[0]
+
+    stories, size = list(first), sum(len(story.encode()) for story in first)
+    for story in cycle(first):
+        if size >= megabytes * 1e6:
+            break
+        stories.append(word.sub(replaced, story))
+        size += len(stories[-1].encode())
     return stories
 
 
@@ -164,32 +200,26 @@ def installed() -> dict[str, str | None]:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    options.add_argument("--data", type=Path, required=True, help="a text of stories")
-    options.add_argument("--characters", type=int, default=1_600_000, help="how much of it")
-    options.add_argument("--vocabulary", type=int, default=4096)
-    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--data", type=Path, help="a text of stories; without it storyworld's")
+    options.add_argument("--megabytes", type=float, default=100)
+    options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--json", action="store_true", help="one JSON document instead of the table")
     given = options.parse_args()
-    stories = stories_of(given.data, given.characters)
-    alphabet = "".join(sorted(set("".join(stories))))
+    stories = stories_of(given.data, given.megabytes)
     versions = installed()
-    makers = {"tokenizers": with_tokenizers, "rustbpe": with_rustbpe, "tiktoken": with_tiktoken}
-    found = {"onechange": ours(stories, alphabet, given.vocabulary)}
-    found |= {who: make(stories, alphabet, given.vocabulary) for who, make in makers.items() if versions[who]}
-    tasks = {
-        (task, who): found[who][task] for task in ("learn", "encode") for who in found if task in found[who]
-    }
-    rows = measured(tasks, given.rounds)
+    makers = {"rustbpe": with_rustbpe, "tokenizers": with_tokenizers, "tiktoken": with_tiktoken}
+    tasks = ours(stories) + [task for who, make in makers.items() if versions[who] for task in make(stories)]
+    rows = measured(tasks, given.rounds, lambda note: print(note, file=sys.stderr, flush=True))
     medians = {(row["task"], row["who"]): row["median_seconds"] for row in rows}
-    words = {"learn": f"learn_{given.vocabulary}", "encode": "encode"}
     for row in rows:
         row["ratio"] = row["median_seconds"] / medians[row["task"], "onechange"]
-    peers = [row for row in rows if row["who"] != "onechange"]
     result = {
-        "ratios": {f"{words[row['task']]}_vs_{row['who']}": row["ratio"] for row in peers},
+        "ratios": {
+            f"{row['task']}_vs_{row['who']}": row["ratio"] for row in rows if row["who"] != "onechange"
+        },
         "rows": rows,
         "absent": [peer for peer, version in versions.items() if version is None],
-        "text": {"characters": sum(map(len, stories)), "distinct_characters": len(alphabet)},
+        "text": {"stories": len(stories), "bytes": sum(len(story.encode()) for story in stories)},
         "machine": {
             "system": platform.platform(),
             "processor": platform.machine(),
@@ -202,10 +232,14 @@ def main() -> None:
 
 
 def table(result: dict[str, Any]) -> str:
-    lines = [f"{'':8}{'':12}{'median':>9}{'fastest':>10}{'slowest':>10}{'tokens':>10}{'ratio':>8}"]
+    text = result["text"]
+    lines = [
+        f"{text['bytes'] / 1e6:,.0f} MB, {text['stories']:,} stories",
+        f"{'':12}{'':12}{'median':>9}{'fastest':>10}{'slowest':>10}{'tokens':>12}{'ratio':>8}",
+    ]
     for row in result["rows"]:
-        times = f"{row['median_seconds']:8.3f}s{row['fastest_seconds']:9.3f}s{row['slowest_seconds']:9.3f}s"
-        lines.append(f"{row['task']:8}{row['who']:12}{times}{row['count']:10,}{row['ratio']:8.2f}")
+        times = f"{row['median_seconds']:8.2f}s{row['fastest_seconds']:9.2f}s{row['slowest_seconds']:9.2f}s"
+        lines.append(f"{row['task']:12}{row['who']:12}{times}{row['count']:12,}{row['ratio']:8.2f}")
     lines.append("ratio: the peer's median over ours, above 1 we are faster")
     if result["absent"]:
         lines.append(f"not installed, so not measured: {', '.join(result['absent'])}")

@@ -1,4 +1,8 @@
-"""Loops over bytes, compiled by numba when they are first called and kept on the disk for the next process."""
+"""Loops over bytes, compiled by numba when they are first called and kept on the disk for the next process.
+
+What is kept is thrown away when the function's own file changes, and only then: so a compiled function calls no
+compiled function of another file.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,5 +12,9 @@ import numba
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """``function`` as machine code that lets other threads run beside it. Indices are not checked."""
-    decorate: Any = numba.njit(nogil=True, cache=True)
-    return decorate(function)
+    kept: Any = numba.njit(nogil=True, cache=True)
+    try:
+        return kept(function)
+    except RuntimeError:  # there is no folder that may be written to
+        passing: Any = numba.njit(nogil=True)
+        return passing(function)

@@ -100,7 +100,8 @@ def _slot(slots: np.ndarray, keys: np.ndarray, key: np.uint64) -> int:
 def _longer(array: np.ndarray) -> np.ndarray:
     """The same with twice the room."""
     larger = np.empty(2 * len(array), array.dtype)
-    larger[: len(array)] = array
+    for at in range(len(array)):  # a slice would take seconds more to compile
+        larger[at] = array[at]
     return larger
 
 
@@ -212,9 +213,11 @@ def _learn(
     """The merges: left and right ids, int32, [merges, 2]."""
     tokens = len(token_starts) - 1
     starts = np.empty(tokens + number + 1, np.int64)
-    starts[: tokens + 1] = token_starts
+    for at in range(tokens + 1):
+        starts[at] = token_starts[at]
     text = np.empty(max(1024, 2 * len(token_text)), np.uint8)
-    text[: len(token_text)] = token_text
+    for at in range(len(token_text)):
+        text[at] = token_text[at]
     prefixes = np.empty(tokens + number, np.uint64)
     for token in range(tokens):
         prefixes[token] = _prefix(text, starts[token], starts[token + 1])
@@ -362,11 +365,13 @@ def _learn(
             break
         while total > len(text):
             text = _longer(text)
-        text[starts[new] : starts[new] + length] = text[starts[left] : starts[left + 1]]
-        text[starts[new] + length : total] = text[starts[right] : starts[right + 1]]
+        for at in range(length):
+            text[starts[new] + at] = text[starts[left] + at]
+        for at in range(total - starts[new] - length):
+            text[starts[new] + length + at] = text[starts[right] + at]
         starts[new + 1] = total
         prefixes[new] = _prefix(text, starts[new], total)
-        merges[step] = left, right
+        merges[step, 0], merges[step, 1] = left, right
         step += 1
         entry = heads[pair]
         heads[pair] = tails[pair] = -1

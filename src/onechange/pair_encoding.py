@@ -113,10 +113,7 @@ class PairEncoding:
         pieces = table.numbers(text, start, ends)
         if len(table) > known:
             self._merge(known)
-        lengths = np.diff(self._ends[: len(table) + 1])[pieces]
-        ids = np.empty(int(lengths.sum()), dtype=np.int32)
-        _expand(pieces, self._ends, self._ids, ids)
-        return ids
+        return _expanded(pieces, self._ends, self._ids)
 
     def _merge(self, known: int) -> None:
         """Find the tokens of the pieces from number ``known`` on."""
@@ -187,10 +184,15 @@ def _with_room(array: np.ndarray, length: int) -> np.ndarray:
 
 
 @compiled
-def _expand(pieces: np.ndarray, ends: np.ndarray, ids: np.ndarray, found: np.ndarray) -> None:
-    """Write the ids of all ``pieces`` into ``found``; those of number i lie between ``ends`` number i and i + 1."""
+def _expanded(pieces: np.ndarray, ends: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """The ids of all ``pieces``; those of number i lie between ``ends`` number i and i + 1."""
+    total = 0
+    for piece in pieces:
+        total += ends[piece + 1] - ends[piece]
+    found = np.empty(total, np.int32)
     at = 0
     for piece in pieces:
         for place in range(ends[piece], ends[piece + 1]):
             found[at] = ids[place]
             at += 1
+    return found

@@ -14,7 +14,7 @@ digits as one, and the four separators U+001C to U+001F as white space. No chara
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Literal, get_args
 
 import numpy as np
@@ -102,7 +102,7 @@ class Pieces:
             yield from map(self._cut_by_matches, documents)
             return
         text = np.frombuffer(b"".join(documents), dtype=np.uint8)
-        borders = np.cumsum([len(document) for document in documents], dtype=np.int64)
+        borders = np.array([*accumulate(map(len, documents))], dtype=np.int64)
         start = document = 0
         while start < len(text):
             found = np.empty(min(_AT_ONCE, len(text) - start), dtype=np.int64)

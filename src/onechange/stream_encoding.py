@@ -37,4 +37,7 @@ def _settled(text: str, pieces: Pieces, special: SpecialTokens) -> int:
     # What follows can move the end of the last piece, and of the one before it: a contraction whose last letter is
     # missing is a mark and a letter apart.
     certain = pieces.cut(text[start : max(start, limit)])[:-2]
+    # White space at the end of a text is cut otherwise than in its middle.
+    while certain and certain[-1].isspace():
+        certain.pop()
     return start + sum(map(len, certain))
