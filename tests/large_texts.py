@@ -45,7 +45,7 @@ def facts(corpus: Corpus, data: Dataset) -> dict[str, Any]:
         "stories": [list(corpus.training), list(corpus.validation)],
         "test": list(corpus.test),
         "corpus": [corpus.facts, corpus.fingerprint, corpus.alphabet, corpus.validation_log_probability],
-        "tokenizer": data.tokenizer.state(),
+        "tokenizer": data.tokenizer.to_json(),
         "separator": data.separator.tolist(),
         "sample": [data.training_sample.tolist(), data.training_sample_characters],
     }

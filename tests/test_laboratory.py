@@ -307,7 +307,7 @@ def merges(folder: Path, validation: str, learn_from: str) -> tuple[list[Any], d
     outcome = run(folder, text_file(folder / "t.txt", stories), "--arm", "merged", content=content)
     assert outcome.status == 0, outcome.err
     state = json.loads((folder / "out/arms/merged/seed-0/tokenizer.json").read_text())["state"]
-    return state["merges"], outcome.document["arms"][0]
+    return state["model"]["merges"], outcome.document["arms"][0]
 
 
 @pytest.mark.usefixtures("no_page")

@@ -154,7 +154,7 @@ def test_work_is_told_of(text: Path, large: None, tmp_path: Path) -> None:
     corpus = prepare(table(text), cache=tmp_path, watch=lambda *what: told.append(what))
     dataset.made(corpus, BPE, cache=tmp_path, watch=lambda *what: told.append(what))
     ends = [(done, what) for done, total, what in told if done == total]
-    assert [what for _, what in ends] == ["reading text", "counting text", "encoding text"]
+    assert [what for _, what in ends] == ["reading text", "learning from text", "encoding text"]
     assert ends[2][0] > ends[1][0] > 0
 
 

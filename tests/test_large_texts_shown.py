@@ -105,14 +105,14 @@ def test_elsewhere_a_line_now_and_then(clock: Clock, monkeypatch: pytest.MonkeyP
     written = shown_on(False, monkeypatch)
     with preparing.shown():
         for second in range(70):
-            preparing.watch(second * 1_000_000, 70_000_000, "counting text")
+            preparing.watch(second * 1_000_000, 70_000_000, "learning from text")
             clock.now += 1
         preparing.watch(3_000_000, None, "reading text")
         clock.now += 3
         preparing.watch(9_000_000, None, "reading text")
     assert written.getvalue().splitlines() == [
-        "counting text: 3 of 70 MB",
-        "counting text: 34 of 70 MB",
-        "counting text: 65 of 70 MB",
+        "learning from text: 3 of 70 MB",
+        "learning from text: 34 of 70 MB",
+        "learning from text: 65 of 70 MB",
         "reading text: 9 MB",
     ]

@@ -8,12 +8,20 @@ from typing import Any
 import pytest
 
 from onechange import family, tokenizer_file
-from onechange.tokenizer.bpe import Bpe
+from onechange.tokenizer.bpe import SPLIT, Bpe
 
 RESOLVED = family.resolve("tokenizer", {"name": "bpe", "vocabulary": 6})
+STATE = (
+    '{"version":"1.0","truncation":null,"padding":null,"added_tokens":[],"normalizer":null,'
+    '"pre_tokenizer":{"type":"Split","pattern":{"Regex":' + json.dumps(SPLIT) + "},"
+    '"behavior":"Isolated","invert":false},"post_processor":null,"decoder":{"type":"Fuse"},'
+    '"model":{"type":"BPE","dropout":null,"unk_token":null,"continuing_subword_prefix":null,'
+    '"end_of_word_suffix":null,"fuse_unk":false,"byte_fallback":false,"ignore_merges":false,'
+    '"vocab":{" ":0,"a":1,"b":2,"é":3,"bé":4,"abé":5},"merges":[["b","é"],["a","bé"]]}}'
+)
 WRITTEN = (
     '{"format":1,"name":"bpe","version":1,"settings":{"vocabulary":6,"learn_from":"training"},'
-    '"state":{"alphabet":" abé","merges":[["b","é"],["a","bé"]]}}\n'
+    '"state":' + STATE + "}\n"
 )
 
 
@@ -84,9 +92,9 @@ def test_a_failed_write_leaves_what_was_there(
             r"4 characters and 2 merges are more than .* 5",
         ),
         ({"settings": []}, r"Expected `object`, got `array`"),
-        ({"state": {}}, r"must hold 'alphabet', 'merges', not nothing"),
-        ({"state": {"alphabet": "ab", "merges": [["a", "c"]]}}, r"no token 'c' comes before it"),
-        ({"state": {"alphabet": "aa", "merges": []}}, r"must be distinct"),
+        ({"state": {}}, r"model is missing"),
+        ({"state": {**json.loads(STATE), "version": "2.0"}}, r'version is "2.0", not "1.0"'),
+        ({"state": {"model": {"vocab": {"ab": 0}, "merges": [["a", "c"]]}}}, r"the alphabet is empty"),
     ],
 )
 def test_a_file_that_is_wrong_is_named_with_what_is_wrong(path: Path, change: dict[str, Any], wrong: str):

@@ -282,10 +282,14 @@ def test_merges_that_double_and_double_are_refused(study: Path):
     """Sixty merges, each of the longest token with itself: 2⁶⁰ characters."""
     path = study / "arms/merged/seed-0/tokenizer.json"
     content = json.loads(path.read_text())
-    letter = content["state"]["alphabet"][-1]
-    content["state"]["merges"] = [[letter * (1 << n), letter * (1 << n)] for n in range(12)]
+    model = content["state"]["model"]
+    alphabet = [token for token in model["vocab"] if len(token) == 1]
+    letter = alphabet[-1]
+    model["merges"] = [[letter * (1 << n), letter * (1 << n)] for n in range(12)]
+    tokens = [*alphabet, *(letter * (2 << n) for n in range(12))]
+    model["vocab"] = {token: number for number, token in enumerate(tokens)}
     path.write_text(json.dumps(content))
-    assert tokenizer_file.load(path).vocabulary_size == len(content["state"]["alphabet"]) + 12
+    assert tokenizer_file.load(path).vocabulary_size == len(tokens)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bpe, "MOST_CHARACTERS", 1 << 10)
         with pytest.raises(ValueError, match="merge 9 makes the tokens longer than 1,024 characters in all"):

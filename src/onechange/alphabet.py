@@ -1,7 +1,5 @@
 """An alphabet: distinct characters in code-point order, and the id (the rank) of each."""
 
-from collections.abc import Iterable, Sequence
-
 import numpy as np
 
 MOST_NAMED = 5
@@ -39,15 +37,6 @@ class Alphabet:
         if not known.all():
             raise ValueError(_outside(text, np.flatnonzero(~known).tolist()))
         return ids.astype(np.int32)
-
-
-def join(tokens: Sequence[str], ids: Iterable[int]) -> str:
-    """The texts of ``ids`` put together; a `ValueError` names an id that is not one of ``tokens``."""
-    ids = [int(number) for number in ids]
-    wrong = [number for number in ids if not 0 <= number < len(tokens)]
-    if wrong:
-        raise ValueError(f"no token has the id {wrong[0]}: ids are 0 to {len(tokens) - 1}")
-    return "".join([tokens[number] for number in ids])
 
 
 def _code_points(text: str) -> np.ndarray:

@@ -1,8 +1,6 @@
 """What one arm trains on and is evaluated on: the corpus under the arm's tokenizer."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 from pathlib import Path
@@ -11,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Int, Integer
 
-from onechange import documents, large_encoding, workers
+from onechange import documents, large_encoding
 from onechange.documents import Corpus
 from onechange.encoding import Encoding, encode
 from onechange.family import build
-from onechange.text_store import Block, Stories
+from onechange.text_store import Stories
 from onechange.tokenizer import Tokenizer
 from onechange.watching import Watch, unwatched
 
@@ -66,25 +64,22 @@ def learn(corpus: Corpus, resolved: Mapping[str, Any], watch: Watch = unwatched)
     tokenizer: Tokenizer = build("tokenizer", resolved)
     parts = [corpus.training, *([corpus.validation, corpus.test] if tokenizer.learn_from == "all" else [])]
     separators = repeat(corpus.separator, sum(map(len, parts)))
-    learns_from_text = type(tokenizer).count is not Tokenizer.count
-    if not isinstance(corpus.training, Stories) or not learns_from_text:
-        tokenizer.learn(chain(*parts, separators), corpus.alphabet)
-        return tokenizer
-    counts = tokenizer.count(separators)
-    blocks = [block for part in parts if isinstance(part, Stories) for block in part.blocks]
-    done, total = 0, sum(block.bytes for block in blocks)
-    with closing(workers.ordered(_counter, (dict(resolved),), blocks)) as counted:
-        for block, found in zip(blocks, counted, strict=True):
-            counts.update(found)
-            done += block.bytes
-            watch(done, total, "counting text")
-    tokenizer.learn_from_counts(counts, corpus.alphabet)
+    tokenizer.learn(chain(_read(parts, watch), separators), corpus.alphabet)
     return tokenizer
 
 
-def _counter(resolved: Mapping[str, Any]) -> Callable[[Block], Counter[str]]:
-    tokenizer: Tokenizer = build("tokenizer", resolved)
-    return lambda block: tokenizer.count(block.stories())
+def _read(parts: Sequence[Sequence[str]], watch: Watch) -> Iterator[str]:
+    """All stories; ``watch`` is told how many bytes of those on the disk are done."""
+    total = sum(block.bytes for part in parts if isinstance(part, Stories) for block in part.blocks)
+    done = 0
+    for part in parts:
+        if not isinstance(part, Stories):
+            yield from part
+            continue
+        for block in part.blocks:
+            yield from block.stories()
+            done += block.bytes
+            watch(done, total, "learning from text")
 
 
 def dataset(corpus: Corpus, tokenizer: Tokenizer) -> Dataset:

@@ -2,7 +2,7 @@
 
     {"format": 1, "name": "bpe", "version": 1, "settings": {"vocabulary": 4096, …}, "state": {…}}
 
-The state is the member's own. Reading is strict: what is missing, unknown, of the wrong type or of another
+The state is `Tokenizer.to_json`. Reading is strict: what is missing, unknown, of the wrong type or of another
 version is an error that names the file, never a tokenizer that encodes a little differently.
 """
 
@@ -39,7 +39,7 @@ def save(tokenizer: Tokenizer, resolved: Mapping[str, Any], path: str | os.PathL
         "name": resolved["name"],
         "version": tokenizer.version,
         "settings": {key: value for key, value in resolved.items() if key != "name"},
-        "state": tokenizer.state(),
+        "state": tokenizer.to_json(),
     }
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
     atomic.write(Path(path), text)

@@ -1,38 +1,36 @@
 """The family `tokenizer`: text to ids and back. One file per kind."""
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, final
 
-import msgspec
 import numpy as np
 
 
 class Tokenizer(ABC):
     """Learned once from text, then fixed. Ids are 0 to ``vocabulary_size`` − 1.
 
-    A member's ``__init__`` takes its settings only; `learn` or `restore` makes it usable.
+    A member's ``__init__`` takes its settings only; `learn` or `restore` makes it usable. A token stands for bytes of
+    UTF-8, which need not be whole characters.
     """
 
     version: ClassVar[int] = 1
-    lossless: ClassVar[bool]
     learn_from: str = "training"
     """Whose text `learn` is to be given: ``"training"``, or ``"all"`` (labelled in every report as peeking)."""
+    loss: str | None = None
+    """Why decoding may not give the text back, as the end of a sentence ("it lowers capitals"); ``None``: it always
+    does."""
 
-    def learn(self, documents: Iterable[str], alphabet: str) -> None:
-        """Learn from ``documents``. ``alphabet``: every distinct character of the whole corpus and its separator,
-        in code-point order; each gets an id whether or not ``documents`` hold it."""
-        self.learn_from_counts(self.count(documents), alphabet)
-
-    def count(self, documents: Iterable[str]) -> Counter[str]:
-        """All that is learned from documents: how often each piece of text stands in them, whatever a piece is to a
-        member. Counts of several lots of documents add up, so that a large text is counted by several processes."""
-        return Counter()
+    @property
+    @final
+    def lossless(self) -> bool:
+        """Whether decoding gives every text back."""
+        return self.loss is None
 
     @abstractmethod
-    def learn_from_counts(self, counts: Counter[str], alphabet: str) -> None:
-        """The rest of `learn`, from what `count` found."""
+    def learn(self, documents: Iterable[str], alphabet: str) -> None:
+        """Learn from ``documents``, which are read once. ``alphabet``: every distinct character of the whole corpus
+        and its separator, in code-point order; each can be written afterwards, whether or not ``documents`` hold it."""
 
     @property
     @abstractmethod
@@ -41,38 +39,37 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def encode(self, text: str) -> np.ndarray:
-        """The ids of ``text``: int32, [tokens]. A `ValueError` lists characters outside the alphabet and where."""
+        """The ids of ``text``: int32, [tokens]. A `ValueError` lists characters that cannot be written and where."""
 
     @abstractmethod
-    def decode(self, ids: Sequence[int] | np.ndarray) -> str:
-        """The text of ``ids``."""
+    def token_bytes(self) -> list[bytes]:
+        """What every id stands for in UTF-8; may be part of a character. Where the tokenizer is lossless, the bytes of
+        a text's tokens put together are the text's."""
 
-    @abstractmethod
     def tokens(self) -> list[str]:
-        """The text of every id."""
+        """The text of every id for people to read; bytes that are no whole character as ``\\xNN``."""
+        return [token.decode(errors="backslashreplace") for token in self.token_bytes()]
+
+    def decode(self, ids: Sequence[int] | np.ndarray) -> str:
+        """The text of ``ids``; bytes that are no whole character become U+FFFD. A `ValueError` names an id that is
+        none."""
+        tokens = self.token_bytes()
+        numbers = [int(number) for number in ids]
+        wrong = [number for number in numbers if not 0 <= number < len(tokens)]
+        if wrong:
+            raise ValueError(f"no token has the id {wrong[0]}: ids are 0 to {len(tokens) - 1}")
+        return b"".join([tokens[number] for number in numbers]).decode(errors="replace")
 
     def remarks(self) -> list[str]:
         """What a reader of results should be told about this tokenizer, one sentence each."""
         return []
 
     @abstractmethod
-    def state(self) -> dict[str, Any]:
-        """What `restore` needs, as JSON values."""
+    def to_json(self) -> dict[str, Any]:
+        """The learned tokenizer as the content of a Hugging Face `tokenizer.json`, in JSON values: the library
+        `tokenizers` loads it and encodes and decodes the same."""
 
     @abstractmethod
-    def restore(self, state: dict[str, Any]) -> None:
-        """The inverse of `state`; a `ValueError` says what is wrong with a state that is not one."""
-
-
-def state_values(state: object, **kinds: Any) -> list[Any]:
-    """The values of a `Tokenizer.state` that must hold the keys of ``kinds`` and no other, each of its kind."""
-    if not isinstance(state, dict) or set(state) != set(kinds):
-        found = ", ".join(map(repr, state)) if isinstance(state, dict) else type(state).__name__
-        raise ValueError(f"the state must hold {', '.join(map(repr, kinds))}, not {found or 'nothing'}")
-    values = []
-    for key, kind in kinds.items():
-        try:
-            values.append(msgspec.convert(state[key], kind))
-        except msgspec.ValidationError as error:
-            raise ValueError(f"the state's {key!r}: {error}") from None
-    return values
+    def restore(self, content: dict[str, Any]) -> None:
+        """The inverse of `to_json`. A `ValueError` says what is wrong with a content that this member with these
+        settings would not have written."""

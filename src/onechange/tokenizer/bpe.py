@@ -11,21 +11,24 @@ of Rare Words with Subword Units" (2016), https://arxiv.org/abs/1508.07909.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import chain
 from typing import Any, Literal, final
 
 import numpy as np
 
-from onechange import merges
-from onechange.alphabet import Alphabet, join
-from onechange.tokenizer import Tokenizer, state_values
+from onechange import hugging_face, merges
+from onechange.alphabet import Alphabet
+from onechange.tokenizer import Tokenizer
 
 PIECE = re.compile(r"[^\W\d_]+|\d+|\s+|(?:[^\w\s]|_)+")
 """Letters, digits, whitespace and the rest, as `re` sees Unicode: every character is in one of the four.
 
 Letters are what ``\\w`` holds besides decimal digits and the underscore (so a few numerals such as ``½`` are
 among them); the underscore, punctuation, symbols and combining marks are the rest."""
+
+SPLIT = r"[\p{L}\p{Nl}\p{No}]+|\p{Nd}+|[\s\x1c-\x1f]+|[^\p{L}\p{Nl}\p{No}\p{Nd}\s\x1c-\x1f]+"
+"""The same for the library `tokenizers`."""
 
 MOST_REMEMBERED = 1 << 17
 """How many pieces with their ids are remembered before `Bpe.encode` begins anew."""
@@ -42,8 +45,6 @@ class Bpe(Tokenizer):
     `vocabulary_size` says how many there are, `remarks` says it in words. ``learn_from``: see `Tokenizer`.
     """
 
-    lossless = True
-
     def __init__(
         self, *, vocabulary: int = 4096, learn_from: Literal["training", "all"] = "training"
     ) -> None:
@@ -59,14 +60,11 @@ class Bpe(Tokenizer):
         self._merged: dict[merges.Pair, int] = {}
         self._remembered: dict[str, list[int]] = {}
 
-    def count(self, documents: Iterable[str]) -> Counter[str]:
-        pieces: Counter[str] = Counter()
-        for document in documents:
-            pieces.update(PIECE.findall(document))
-        return pieces
-
-    def learn_from_counts(self, counts: Counter[str], alphabet: str) -> None:
+    def learn(self, documents: Iterable[str], alphabet: str) -> None:
         known = self._fitting(alphabet)
+        counts: Counter[str] = Counter()
+        for document in documents:
+            counts.update(PIECE.findall(document))
         if not set(alphabet).issuperset(set().union(*counts)):
             for piece in counts:
                 known.ids(piece)  # names the characters
@@ -93,11 +91,8 @@ class Bpe(Tokenizer):
             self._remembered[piece] = merges.apply(self._alphabet.ids(piece).tolist(), self._merged)
         return np.fromiter(chain.from_iterable(map(self._remembered.__getitem__, pieces)), dtype=np.int32)
 
-    def decode(self, ids: Sequence[int] | np.ndarray) -> str:
-        return join(self._tokens, ids)
-
-    def tokens(self) -> list[str]:
-        return list(self._tokens)
+    def token_bytes(self) -> list[bytes]:
+        return [token.encode() for token in self._tokens]
 
     def remarks(self) -> list[str]:
         found = []
@@ -110,19 +105,33 @@ class Bpe(Tokenizer):
             found.append("merges were learned from all text, validation text too")
         return found
 
-    def state(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         assert self._alphabet is not None, "learn or restore comes first"
-        return {"alphabet": self._alphabet.characters, "merges": [list(pair) for pair in self._merges]}
+        model = {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": False,
+            "vocab": {token: number for number, token in enumerate(self._tokens)},
+            "merges": [list(pair) for pair in self._merges],
+        }
+        return hugging_face.content(model, hugging_face.split(SPLIT), {"type": "Fuse"})
 
-    def restore(self, state: dict[str, Any]) -> None:
-        alphabet, pairs = state_values(state, alphabet=str, merges=list[tuple[str, str]])
-        known = self._fitting(alphabet)
+    def restore(self, content: dict[str, Any]) -> None:
+        tokens = hugging_face.vocabulary(content)
+        pairs = hugging_face.part(content, ("model", "merges"), list[tuple[str, str]])
+        known = self._fitting("".join(tokens[: max(0, len(tokens) - len(pairs))]))
         if len(known) + len(pairs) > self.vocabulary:
             raise ValueError(
                 f"{len(known)} characters and {len(pairs)} merges are more than "
                 f"the vocabulary of {self.vocabulary}"
             )
         self._set(known, pairs)
+        hugging_face.agree(content, self.to_json())
 
     def _fitting(self, alphabet: str) -> Alphabet:
         if len(alphabet) > self.vocabulary:
