@@ -21,7 +21,13 @@ def split(shown: Sequence[str], ids: Sequence[int], characters: int) -> str:
     count = f"{characters:,} characters, {len(ids):,} tokens"
     if ids:
         count += f", {characters / len(ids):.2f} characters per token"
-    return f'<div style="{_MONO};line-height:1.9;white-space:pre-wrap">{drawn}</div><div style="opacity:.7">{count}</div>'
+    style = f"{_MONO};line-height:1.9;white-space:pre-wrap"
+    return f'<div style="{style}">{drawn}</div><div style="opacity:.7">{count}</div>'
+
+
+def titled(title: str, content: str) -> str:
+    """HTML with a title over it."""
+    return f'<div style="margin-top:.8em"><b>{escape(title)}</b>{content}</div>'
 
 
 def facts(title: str, rows: Iterable[tuple[str, str]]) -> str:
@@ -30,7 +36,7 @@ def facts(title: str, rows: Iterable[tuple[str, str]]) -> str:
         f'<tr><th style="{_CELL}">{escape(name)}</th><td style="{_CELL};white-space:pre-wrap">{escape(value)}</td></tr>'
         for name, value in rows
     )
-    return f"<div><b>{escape(title)}</b><table>{lines}</table></div>"
+    return titled(title, f"<table>{lines}</table>")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

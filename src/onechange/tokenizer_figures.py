@@ -1,7 +1,7 @@
 """What a tokenizer does to a corpus, in figures: how much text a token holds, what is unused, what it costs a model.
 
-A word is a run of letters with the marks on them and with apostrophes between two of them, as in `onechange.kinds`. Tokens per word
-count, for each word where it stands, the tokens that hold any of it.
+A word is a run of letters with the marks on them and with apostrophes between two of them, as in `onechange.kinds`.
+Tokens per word counts, for each word where it stands, the tokens that hold any of it.
 """
 
 from collections.abc import Iterable
@@ -69,6 +69,14 @@ class Figures:
     embedding_share: float
     """The share of them that the embedding takes, which is the output layer too."""
 
+    @property
+    def density(self) -> tuple[float, str]:
+        """Characters per token, and of which text: validation, or training where there is no validation text."""
+        which = "validation" if self.validation.tokens else "training"
+        found = getattr(self, which).characters_per_token
+        assert found is not None, "a corpus has training text"
+        return found, which
+
     def to_json(self) -> dict[str, Any]:
         """The figures as JSON values."""
         lists = {"unused_tokens": list(self.unused_tokens), "longest_tokens": list(self.longest_tokens)}
@@ -83,13 +91,17 @@ def figures(corpus: Corpus, data: Dataset, width: int, layers: int) -> Figures:
     texts = tokenizer.tokens()
     used = np.bincount(data.training.ids, minlength=len(contents)) > 0
     unused = np.flatnonzero(~used).tolist()
-    by_length = sorted(range(len(contents)), key=lambda number: -len(contents[number].decode(errors="ignore")))
+    by_length = sorted(
+        range(len(contents)), key=lambda number: -len(contents[number].decode(errors="ignore"))
+    )
     stories, encoding = (
         (corpus.validation, data.validation) if len(corpus.validation) else (corpus.training, data.training)
     )
     words, touching = 0, None
     if tokenizer.lossless:
-        words, touching = _words(stories, encoding, np.array([len(each) for each in contents], dtype=np.int64))
+        words, touching = _words(
+            stories, encoding, np.array([len(each) for each in contents], dtype=np.int64)
+        )
     parameters, share = _embedding(tokenizer.vocabulary_size, width, layers)
     return Figures(
         vocabulary=tokenizer.vocabulary_size,

@@ -62,7 +62,9 @@ def visible(token: str) -> str:
 
     What else leaves no ink is written as ``U+001B``: a terminal would obey it.
     """
-    return "".join(VISIBLE.get(each) or (each if each.isprintable() else f"U+{ord(each):04X}") for each in token)
+    return "".join(
+        VISIBLE.get(each) or (each if each.isprintable() else f"U+{ord(each):04X}") for each in token
+    )
 
 
 def coloured(found: Split) -> Text:

@@ -74,7 +74,8 @@ def one(word: str) -> Wanted:
 def _wanted(name: str, given: dict[str, Any]) -> Wanted:
     written = ",".join(f"{key}={_written(value)}" for key, value in given.items())
     return Wanted(
-        f"{name}:{written}" if written else name, resolved=family.resolve("tokenizer", {"name": name, **given})
+        f"{name}:{written}" if written else name,
+        resolved=family.resolve("tokenizer", {"name": name, **given}),
     )
 
 

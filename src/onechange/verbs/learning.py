@@ -1,0 +1,105 @@
+"""`onechange tokenizer learn`: a tokenizer learned from a text and kept in a folder."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from onechange import dataset, documents, source, tokenizer_file, tokenizer_word
+from onechange.settings import DEFAULTS
+from onechange.tokenizer import Tokenizer
+from onechange.tokenizer_figures import figures
+from onechange.verbs import output, preparing
+from onechange.verbs.comparing_tokenizers import listed
+from onechange.verbs.showing import remarks
+
+FIRST = 12
+"""How many of the first learned tokens, and of the longest, are shown."""
+FILES = ("tokenizer.json", "tokenizer_config.json")
+
+
+@preparing.shown()
+def learn(word: str, data: str | None, out: Path, as_json: bool) -> None:
+    """Learn, tell what was learned, and write it into a folder that holds no tokenizer yet."""
+    wanted = tokenizer_word.one(word)
+    if wanted.resolved is None:
+        raise ValueError(f"{word!r} is learned already; name a member, or copy the file")
+    check(out)
+    corpus = documents.prepare(source.parse(data or "storyworld"), watch=preparing.watch)
+    output.notes.print(f"learning {wanted.label} from {data or 'storyworld'}", markup=False, soft_wrap=True)
+    start = time.perf_counter()
+    tokenizer = dataset.learn(corpus, wanted.resolved, preparing.watch)
+    seconds = time.perf_counter() - start
+    found = figures(
+        corpus, dataset.dataset(corpus, tokenizer), width=DEFAULTS["width"], layers=DEFAULTS["layers"]
+    )
+    keep(tokenizer, wanted.resolved, out)
+    amounts = {"training": found.training, "validation": found.validation}
+    if as_json:
+        told: dict[str, Any] = {
+            "tokenizer": wanted.label,
+            "settings": wanted.resolved,
+            "corpus_fingerprint": corpus.fingerprint,
+            "vocabulary": tokenizer.vocabulary_size,
+            "lossless": tokenizer.lossless,
+            "loss": tokenizer.loss,
+            "remarks": tokenizer.remarks(),
+            **{name: amount.to_json() for name, amount in amounts.items()},
+            "first_tokens": first(tokenizer),
+            "longest_tokens": list(found.longest_tokens[:FIRST]),
+            "seconds": seconds,
+            "folder": str(out),
+        }
+        output.document(told)
+        return
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column()
+    table.add_column(overflow="fold")
+    rows = {"vocabulary": f"{tokenizer.vocabulary_size:,}"}
+    for name, amount in amounts.items():
+        if amount.tokens:
+            rows[f"{name} text"] = (
+                f"{amount.tokens:,} tokens, {amount.characters_per_token:.2f} characters and "
+                f"{amount.bytes_per_token:.2f} bytes each"
+            )
+    if first(tokenizer):
+        rows["first tokens of several characters"] = listed(first(tokenizer))
+    rows["longest tokens"] = listed(found.longest_tokens[:FIRST])
+    rows["seconds"] = f"{seconds:.2f}"
+    for name, value in rows.items():
+        table.add_row(name, Text(value))
+    output.out.print(table)
+    for remark in remarks(tokenizer):
+        output.out.print(remark, markup=False)
+    output.out.print(f"kept in {out}", markup=False, soft_wrap=True)
+
+
+def check(out: Path) -> None:
+    """Raise a `ValueError` unless a tokenizer may be written into the folder ``out``."""
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out {out}: is a file, it must be a folder or not exist")
+    for name in FILES:
+        if (out / name).exists():
+            raise ValueError(f"--out {out}: holds a {name} already; name another folder")
+
+
+def keep(tokenizer: Tokenizer, resolved: dict[str, Any], out: Path) -> None:
+    """Write ``tokenizer`` into the folder ``out``; whatever interrupts that, nothing of it is left there."""
+    made = [place for place in (out, *out.parents) if not place.exists()]
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        tokenizer_file.save(tokenizer, resolved, out / "tokenizer.json")
+    except BaseException:
+        for name in FILES:
+            (out / name).unlink(missing_ok=True)
+        for place in made:
+            place.rmdir()
+        raise
+
+
+def first(tokenizer: Tokenizer) -> list[str]:
+    """The first tokens, by id, that stand for more than one character: of `bpe` those of the first merges."""
+    several = (token for token in tokenizer.token_bytes() if len(token.decode(errors="replace")) > 1)
+    return [token.decode(errors="backslashreplace") for token, _ in zip(several, range(FIRST), strict=False)]
