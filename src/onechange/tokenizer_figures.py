@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Int
 
-from onechange import family, kinds
+from onechange import family, kinds, tokenizer_card
 from onechange.dataset import Dataset
 from onechange.documents import Corpus
 from onechange.encoding import Encoding
@@ -91,9 +91,6 @@ def figures(corpus: Corpus, data: Dataset, width: int, layers: int) -> Figures:
     texts = tokenizer.tokens()
     used = np.bincount(data.training.ids, minlength=len(contents)) > 0
     unused = np.flatnonzero(~used).tolist()
-    by_length = sorted(
-        range(len(contents)), key=lambda number: -len(contents[number].decode(errors="ignore"))
-    )
     stories, encoding = (
         (corpus.validation, data.validation) if len(corpus.validation) else (corpus.training, data.training)
     )
@@ -111,7 +108,7 @@ def figures(corpus: Corpus, data: Dataset, width: int, layers: int) -> Figures:
         tokens_per_word=touching / words if touching is not None and words else None,
         unused=len(unused),
         unused_tokens=tuple(texts[number] for number in unused[:EXAMPLES]),
-        longest_tokens=tuple(texts[number] for number in by_length[:EXAMPLES]),
+        longest_tokens=tuple(tokenizer_card.longest(tokenizer, EXAMPLES)),
         parameters=parameters,
         embedding_share=share,
     )

@@ -1,6 +1,6 @@
 """How a tokenizer splits a text: as figures, and in colours with the spaces visible."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
@@ -55,6 +55,11 @@ def split(tokenizer: Tokenizer, text: str) -> Split:
     ids = tokenizer.encode(text).tolist()
     texts = tokenizer.tokens()
     return Split(text, tuple(texts[number] for number in ids), tuple(ids))
+
+
+def listed(tokens: Iterable[str]) -> str:
+    """Tokens in a line, their spaces visible."""
+    return f" {BAR} ".join(visible(token).replace("\n", "") for token in tokens)
 
 
 def visible(token: str) -> str:

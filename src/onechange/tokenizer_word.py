@@ -23,7 +23,7 @@ from onechange.documents import Corpus
 from onechange.tokenizer import Tokenizer
 from onechange.watching import Watch, unwatched
 
-_PART = re.compile(r'(?:([a-z_]+)=)?("(?:[^"]|"")*"|[^,]*)(,|$)', re.DOTALL)
+_PART = re.compile(r'(?:([a-z_]+)=)?("(?:[^"]|"")*"|[^",][^,]*|)(?=,|\Z)', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _combined(word: str, name: str, settings: str) -> Iterator[dict[str, Any]]:
 def _parts(word: str, settings: str) -> Iterator[tuple[str, str]]:
     """Every value, unquoted, with the setting that it is for."""
     place, key = 0, None
-    while place < len(settings):
+    while settings and place <= len(settings):
         match = _PART.match(settings, place)
         key = match[1] or key if match else None
         if match is None or key is None:
@@ -105,9 +105,7 @@ def _parts(word: str, settings: str) -> Iterator[tuple[str, str]]:
             )
         value = match[2]
         yield key, value[1:-1].replace('""', '"') if value.startswith('"') else value
-        place = match.end()
-    if settings.endswith(",") and match is not None and match[3]:
-        raise ValueError(f"{word!r}: a value is missing after the last comma")
+        place = match.end() + 1
 
 
 def _typed(text: str, kind: Any) -> Any:

@@ -49,7 +49,7 @@ def chart(found: Comparison, layout: Layout) -> alt.TopLevelMixin:
         ]
         ticks.append({"x": training, "y": top - 3, "y2": top + 17})
         words += [
-            _word(0, top - 10, shortened(entry.label, layout.plot), layout, bold=True),
+            _word(0, top - 10, shortened(entry.label, 0.75 * layout.plot), layout, bold=True),
             _word(max(end, training) + 8, top + 7, f"{value:.2f}", layout),
             _word(second + across_share * share + 8, below + (4 if stacked else 7), f"{share:.0%}", layout),
         ]

@@ -1,6 +1,6 @@
 """`onechange tokenizer compare`: several tokenizers on one corpus, as a table, a chart and a page."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -54,7 +54,9 @@ def compare(
         for remark in remarks(entry.tokenizer):
             output.out.print(remark, markup=False)
         output.out.print(
-            f"longest tokens: {listed(entry.figures.longest_tokens[:LONGEST])}", markup=False, soft_wrap=True
+            f"longest tokens: {tokenizer_show.listed(entry.figures.longest_tokens[:LONGEST])}",
+            markup=False,
+            soft_wrap=True,
         )
         draw(entry.split)
         output.out.print()
@@ -64,11 +66,6 @@ def compare(
     )
     if page is not None:
         output.out.print(f"The page is {page}.", markup=False, soft_wrap=True)
-
-
-def listed(tokens: Iterable[str]) -> str:
-    """Tokens in a line, their spaces visible."""
-    return " │ ".join(tokenizer_show.visible(token).replace("\n", "") for token in tokens)
 
 
 def groups(things: Sequence[Thing], most: int) -> Iterator[Sequence[Thing]]:

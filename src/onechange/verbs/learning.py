@@ -7,12 +7,19 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from onechange import dataset, documents, source, tokenizer_file, tokenizer_word
+from onechange import (
+    dataset,
+    documents,
+    source,
+    tokenizer_card,
+    tokenizer_file,
+    tokenizer_show,
+    tokenizer_word,
+)
 from onechange.settings import DEFAULTS
 from onechange.tokenizer import Tokenizer
 from onechange.tokenizer_figures import figures
 from onechange.verbs import output, preparing
-from onechange.verbs.comparing_tokenizers import listed
 from onechange.verbs.showing import remarks
 
 FIRST = 12
@@ -36,6 +43,7 @@ def learn(word: str, data: str | None, out: Path, as_json: bool) -> None:
         corpus, dataset.dataset(corpus, tokenizer), width=DEFAULTS["width"], layers=DEFAULTS["layers"]
     )
     keep(tokenizer, wanted.resolved, out)
+    several = tokenizer_card.first(tokenizer, FIRST)
     amounts = {"training": found.training, "validation": found.validation}
     if as_json:
         told: dict[str, Any] = {
@@ -47,7 +55,7 @@ def learn(word: str, data: str | None, out: Path, as_json: bool) -> None:
             "loss": tokenizer.loss,
             "remarks": tokenizer.remarks(),
             **{name: amount.to_json() for name, amount in amounts.items()},
-            "first_tokens": first(tokenizer),
+            "first_tokens": several,
             "longest_tokens": list(found.longest_tokens[:FIRST]),
             "seconds": seconds,
             "folder": str(out),
@@ -64,9 +72,9 @@ def learn(word: str, data: str | None, out: Path, as_json: bool) -> None:
                 f"{amount.tokens:,} tokens, {amount.characters_per_token:.2f} characters and "
                 f"{amount.bytes_per_token:.2f} bytes each"
             )
-    if first(tokenizer):
-        rows["first tokens of several characters"] = listed(first(tokenizer))
-    rows["longest tokens"] = listed(found.longest_tokens[:FIRST])
+    if several:
+        rows["first tokens of several characters"] = tokenizer_show.listed(several)
+    rows["longest tokens"] = tokenizer_show.listed(found.longest_tokens[:FIRST])
     rows["seconds"] = f"{seconds:.2f}"
     for name, value in rows.items():
         table.add_row(name, Text(value))
@@ -97,9 +105,3 @@ def keep(tokenizer: Tokenizer, resolved: dict[str, Any], out: Path) -> None:
         for place in made:
             place.rmdir()
         raise
-
-
-def first(tokenizer: Tokenizer) -> list[str]:
-    """The first tokens, by id, that stand for more than one character: of `bpe` those of the first merges."""
-    several = (token for token in tokenizer.token_bytes() if len(token.decode(errors="replace")) > 1)
-    return [token.decode(errors="backslashreplace") for token, _ in zip(several, range(FIRST), strict=False)]
