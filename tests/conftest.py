@@ -14,7 +14,7 @@ import pytest
 
 SPEAK_OF_SHAPES = (
     "attention", "encoding", "evaluate", "kinds", "mlp", "model", "norm", "position", "readings",
-    "spelling", "windows",
+    "spelling", "token_table", "windows",
 )  # fmt: skip
 jaxtyping.install_import_hook([f"onechange.{name}" for name in SPEAK_OF_SHAPES], "beartype.beartype")
 

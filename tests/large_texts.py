@@ -50,7 +50,10 @@ def facts(corpus: Corpus, data: Dataset) -> dict[str, Any]:
         "sample": [data.training_sample.tolist(), data.training_sample_characters],
     }
     for part in ("training", "validation", *(["test"] if data.test else [])):
-        for name, value in vars(getattr(data, part)).items():
+        encoding = getattr(data, part)
+        values = {name: value for name, value in vars(encoding).items() if name != "tokens"}
+        table = {f"tokens.{name}": value for name, value in vars(encoding.tokens).items()}
+        for name, value in {**values, **table}.items():
             array = isinstance(value, np.ndarray)
             found[f"{part}.{name}"] = [value.dtype.name, value.tolist()] if array else value
     return found

@@ -41,7 +41,7 @@ def test_figures_by_hand():
     assert found.story_bytes.tolist() == [16, 9, 2, 11, 4]
     assert (found.characters, found.bytes, len(found.ids)) == (40, 42, 40)
     assert [found.first_token(place) for place in range(41)] == list(range(41))
-    assert found.token_characters.tolist() == [1] * len(ALPHABET)
+    assert found.tokens.characters.tolist() == [1] * len(ALPHABET)
     assert found.ids.dtype == np.uint8
 
 

@@ -1,4 +1,4 @@
-"""Tokens spelled out, against the definition: for every character all tokens of the vocabulary are looked at."""
+"""Tokens spelled out, against the definition: for every byte all tokens of the vocabulary are looked at."""
 
 import math
 from itertools import pairwise
@@ -16,10 +16,10 @@ from small_models import small_model, uniform_model
 RNG = np.random.default_rng(3)
 
 
-def by_definition(tokens: list[str], likely: np.ndarray, token: int) -> list[float]:
-    """The surprise at every character of one token, with the probabilities of all."""
+def by_definition(tokens: list[bytes], likely: np.ndarray, token: int) -> list[float]:
+    """The surprise at every byte of one token, with the probabilities of all."""
 
-    def sum_of(beginning: str) -> float:
+    def sum_of(beginning: bytes) -> float:
         return math.fsum(p for text, p in zip(tokens, likely, strict=True) if text.startswith(beginning))
 
     text = tokens[token]
@@ -29,8 +29,9 @@ def by_definition(tokens: list[str], likely: np.ndarray, token: int) -> list[flo
     return found
 
 
-def spelled(tokens: list[str], ids: list[int], seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The surprises at the characters of ``ids``, those at the tokens, and the probabilities, of a strong model.
+def spelled(tokens: list[bytes], ids: list[int], seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The surprises at the characters of ``ids``, the first for the one before them; those at the tokens; and the
+    probabilities, of a strong model.
 
     All numbers are quarters, so that scores are exact in whatever order they are added up.
     """
@@ -48,28 +49,52 @@ def test_a_hand_count() -> None:
     """a, b and ab, equally likely: two of three begin with a, and one of those two goes on."""
     model = uniform_model(3, 8)
     features, nats = torch.zeros(3, 16), np.full(3, math.log(3))
-    found = Spelling(["a", "b", "ab"]).surprises(model, features, np.array([2, 0, 1]), nats)
-    np.testing.assert_allclose(found, [math.log(1.5), math.log(2), math.log(3), math.log(3)], rtol=1e-6)
+    found = Spelling([b"a", b"b", b"ab"]).surprises(model, features, np.array([2, 0, 1]), nats)
+    np.testing.assert_allclose(found, [0, math.log(1.5), math.log(2), math.log(3), math.log(3)], rtol=1e-6)
 
 
-@given(st.sets(st.text("ab𝄞é", min_size=1, max_size=6), min_size=2, max_size=40), st.data())
-def test_every_character_is_as_the_definition_says(vocabulary: set[str], data: st.DataObject) -> None:
+def by_characters(tokens: list[bytes], likely: np.ndarray, ids: list[int]) -> list[float]:
+    """The same of every character of ``ids``: a byte like 0b10xxxxxx goes on with the one before."""
+    sums = [[0.0]]
+    for row, token in enumerate(ids):
+        for byte, value in zip(tokens[token], by_definition(tokens, likely[row], token), strict=True):
+            if byte & 0b1100_0000 == 0b1000_0000:
+                sums[-1].append(value)
+            else:
+                sums.append([value])
+    return [math.fsum(values) for values in sums]
+
+
+whole = st.text("ab𝄞é", min_size=1, max_size=6).map(str.encode)
+parts = st.lists(
+    st.sampled_from([b"a", b"\xc3", b"\xa9", b"\xf0", b"\x9d\x84", b"\x9e", b"\x84"]), min_size=1
+).map(lambda found: b"".join(found)[:9])
+
+
+@given(st.sets(whole | parts, min_size=2, max_size=40), st.data())
+def test_every_character_is_as_the_definition_says(vocabulary: set[bytes], data: st.DataObject) -> None:
     tokens = data.draw(st.permutations(sorted(vocabulary)))
     ids = data.draw(st.lists(st.integers(0, len(tokens) - 1), min_size=1, max_size=12))
     found, nats, likely = spelled(tokens, ids, data.draw(st.integers(0, 3)))
-    expected = [value for row, token in enumerate(ids) for value in by_definition(tokens, likely[row], token)]
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
-    lengths = [len(tokens[token]) for token in ids]
-    np.testing.assert_allclose(
-        np.add.reduceat(found, np.cumsum([0, *lengths[:-1]])), nats, rtol=1e-12, atol=1e-12
-    )
+    np.testing.assert_allclose(found, by_characters(tokens, likely, ids), rtol=1e-9, atol=1e-12)
+    assert math.fsum(found) == pytest.approx(math.fsum(nats), rel=1e-12)
     assert found.min() > -1e-12
+
+
+@given(st.sets(whole, min_size=2, max_size=40), st.data())
+def test_the_characters_of_a_token_add_up_to_it(vocabulary: set[bytes], data: st.DataObject) -> None:
+    tokens = data.draw(st.permutations(sorted(vocabulary)))
+    ids = data.draw(st.lists(st.integers(0, len(tokens) - 1), min_size=1, max_size=12))
+    found, nats, _ = spelled(tokens, ids)
+    lengths = [len(tokens[token].decode()) for token in ids]
+    sums = np.add.reduceat(found[1:], np.cumsum([0, *lengths[:-1]]))
+    np.testing.assert_allclose(sums, nats, rtol=1e-12, atol=1e-12)
 
 
 def test_the_figures_do_not_depend_on_how_many_tokens_are_read_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    tokens = ["a", "b", "ab", "abc", "abb", "c", "ca"]
+    tokens = [b"a", b"b", b"ab", b"abc", b"abb", b"c", b"ca", b"\xc3", b"\xa9b", b"\xc3\xa9a"]
     ids = [int(number) for number in RNG.integers(0, len(tokens), 50)]
     whole, _, _ = spelled(tokens, ids)
     monkeypatch.setattr(spelling, "_PROBABILITIES", 3 * len(tokens))
@@ -78,8 +103,9 @@ def test_the_figures_do_not_depend_on_how_many_tokens_are_read_at_a_time(
 
 
 def test_a_token_of_a_hundred_thousand_letters_takes_no_longer_than_its_text() -> None:
-    tokens = ["a" * 2**power for power in range(18)]
-    found, nats, likely = spelled(tokens, [17, 0, 3])
+    tokens = [b"a" * 2**power for power in range(18)]
+    before, nats, likely = spelled(tokens, [17, 0, 3])
+    found = before[1:]
     assert len(found) == 2**17 + 1 + 8
     # Every token begins with a; each time as many letters more, one token fewer is left.
     beginnings = np.array([likely[0, power:].sum() for power in range(18)])
@@ -94,4 +120,13 @@ def test_of_characters_nothing_is_computed() -> None:
     model = small_model(3, 8)
     nats = np.array([1.0, 2.0])
     none = torch.full((2, 16), torch.nan)  # features that would spoil whatever looked at them
-    assert Spelling(["a", "b", "c"]).surprises(model, none, np.array([0, 2]), nats).tolist() == [1.0, 2.0]
+    tokens = [b"a", "中".encode(), "😀".encode()]
+    assert Spelling(tokens).surprises(model, none, np.array([0, 2]), nats).tolist() == [0.0, 1.0, 2.0]
+
+
+def test_of_bytes_nothing_is_computed_either_and_those_of_a_character_are_added_up() -> None:
+    model, none = small_model(5, 8), torch.full((5, 16), torch.nan)
+    tokens = [b"a", b"\xe4", b"\xb8", b"\xad", b"b"]
+    nats = np.array([0.5, 1.0, 2.0, 4.0, 8.0])
+    found = Spelling(tokens).surprises(model, none, np.array([3, 1, 2, 3, 4]), nats)
+    assert found.tolist() == [0.5, 7.0, 8.0], "the first byte belongs to a character before"

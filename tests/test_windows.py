@@ -9,17 +9,18 @@ from hypothesis import strategies as st
 
 from onechange import windows
 from onechange.encoding import SPAN, Encoding, landmarks
+from onechange.token_table import token_table
 from onechange.windows import Windows
 
 
 def text(lengths: list[int]) -> Encoding:
     """Tokens 0, 1, 2, … of the given lengths."""
     count, total = len(lengths), sum(lengths)
-    characters = np.array(lengths, dtype=np.int64)
+    table = token_table([b"a" * length for length in lengths])
     return Encoding(
         ids=np.arange(count),
-        token_characters=characters,
-        landmarks=landmarks([np.arange(count)], characters),
+        tokens=table,
+        landmarks=landmarks([np.arange(count)], table),
         characters=total,
         bytes=total,
         story_tokens=np.array([count]),

@@ -1,5 +1,7 @@
 """An alphabet: distinct characters in code-point order, and the id (the rank) of each."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 MOST_NAMED = 5
@@ -43,16 +45,22 @@ def _code_points(text: str) -> np.ndarray:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int64)
 
 
-def _outside(text: str, places: list[int]) -> str:
+def named(text: str, places: Iterable[int]) -> str:
+    """The characters of ``text`` that stand at ``places``, each with where it stands; of many, the first."""
     found: dict[str, list[int]] = {}
     for place in places:
         found.setdefault(text[place], []).append(place)
-    named = [f"{each!r} (U+{ord(each):04X}) at {_places(where)}" for each, where in found.items()]
-    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-    one = len(named) == 1
+    each = [f"{one!r} (U+{ord(one):04X}) at {_places(where)}" for one, where in found.items()]
+    more = f" and {len(each) - MOST_NAMED} more" if len(each) > MOST_NAMED else ""
+    return f"{', '.join(each[:MOST_NAMED])}{more}"
+
+
+def _outside(text: str, places: list[int]) -> str:
+    count = len({text[place] for place in places})
+    one = count == 1
     return (
-        f"{len(named)} character{'' if one else 's'} outside the tokenizer's alphabet, "
-        f"{'it was' if one else 'they were'} not in the corpus: {', '.join(named[:MOST_NAMED])}{more}; "
+        f"{count} character{'' if one else 's'} outside the tokenizer's alphabet, "
+        f"{'it was' if one else 'they were'} not in the corpus: {named(text, places)}; "
         f"positions count characters from 0; leave {'it' if one else 'them'} out or write something else"
     )
 

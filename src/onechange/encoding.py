@@ -1,7 +1,7 @@
 """Text as ids, and where in the text tokens begin.
 
 Each story and each separator is encoded on its own and the ids are joined, so that no token spans two stories.
-Where a token begins follows from the ids and the length of each token of the vocabulary; only the place of every
+Where a token begins follows from the ids and the characters of each token of the vocabulary; only the place of every
 1,024th is kept, so that a text may be larger than memory.
 """
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int, Integer
 
+from onechange.token_table import TokenTable, token_table
 from onechange.tokenizer import Tokenizer
 
 SPAN = 1024
@@ -24,10 +25,10 @@ class Encoding:
 
     ids: Integer[np.ndarray, " tokens"]
     """Of the smallest unsigned type that holds the vocabulary's ids: widen before computing with them."""
-    token_characters: Int[np.ndarray, " vocabulary"]
-    """Characters of each token of the vocabulary."""
+    tokens: TokenTable
+    """How much text each token of the vocabulary stands for."""
     landmarks: Int[np.ndarray, " landmarks"]
-    """The character of the text at which tokens number 0, `SPAN`, 2 · `SPAN`, … begin."""
+    """How many characters have begun before tokens number 0, `SPAN`, 2 · `SPAN`, …"""
     characters: int
     """Length of the text, separators included."""
     bytes: int
@@ -39,41 +40,50 @@ class Encoding:
     story_bytes: Int[np.ndarray, " stories"]
 
     def first_token(self, place: int) -> int:
-        """The first token that begins at or after the character ``place``; the number of tokens if none does."""
+        """The first token that begins with a character at or after the character ``place``; the number of tokens if
+        none does. A token that begins inside a character is passed over."""
         span = max(0, int(np.searchsorted(self.landmarks, place)) - 1)
-        lengths = self.token_characters[self.ids[span * SPAN : (span + 1) * SPAN]]
-        starts = int(self.landmarks[span]) + lengths.cumsum() - lengths
-        return span * SPAN + int(np.searchsorted(starts, place))
+        begun = self.tokens.characters[self.ids[span * SPAN : (span + 1) * SPAN]]
+        before = int(self.landmarks[span]) + begun.cumsum() - begun
+        found = span * SPAN + int(np.searchsorted(before, place))
+        while found < len(self.ids) and self.tokens.inside[self.ids[found]]:
+            found += 1
+        return found
 
 
 def encode(tokenizer: Tokenizer, stories: Iterable[str], separator: str, first: int = 0) -> Encoding:
     """``stories``, each followed by ``separator``, as ids. ``first`` is the number that errors give the first story.
 
-    Raises a `ValueError` for a character outside the alphabet, and for a lossless tokenizer whose tokens'
-    characters do not add up to a story's.
+    Raises a `ValueError` for a character that cannot be written, and for a lossless tokenizer whose tokens'
+    characters and bytes do not add up to a story's.
     """
-    characters = token_characters(tokenizer)
+    table = token_table(tokenizer.token_bytes())
 
-    def encoded(what: str, text: str) -> np.ndarray:
-        ids = tokenizer.encode(text)
-        if tokenizer.lossless and characters[ids].sum() != len(text):
-            raise ValueError(f"{what}: its tokens hold other characters than its text: {text[:40]!r}…")
-        return narrow(ids, len(characters))
+    def encoded(what: str, text: str, size: int) -> np.ndarray:
+        ids = narrow(tokenizer.encode(text), len(table.bytes))
+        held = int(table.characters[ids].sum()), int(table.bytes[ids].sum())
+        if tokenizer.lossless and held != (len(text), size):
+            raise ValueError(
+                f"{what}: its tokens hold other characters than its text: {held[0]:,} in {held[1]:,} bytes, "
+                f"not {len(text):,} in {size:,}: {text[:40]!r}…"
+            )
+        return ids
 
-    gap = encoded("the separator", separator)
+    gap = encoded("the separator", separator, len(separator.encode()))
     parts: list[np.ndarray] = []
-    table: list[tuple[int, int, int]] = []
+    sizes: list[tuple[int, int, int]] = []
     for number, story in enumerate(stories, first):
-        ids = encoded(f"story {number}", story)
+        size = len(story.encode())
+        ids = encoded(f"story {number}", story, size)
         parts += (ids, gap)
-        table.append((len(ids), len(story), len(story.encode())))
+        sizes.append((len(ids), len(story), size))
     added = (len(gap), len(separator), len(separator.encode()))
-    story_tokens, story_characters, story_bytes = (np.array(table, np.int64).reshape(-1, 3) + added).T.copy()
+    story_tokens, story_characters, story_bytes = (np.array(sizes, np.int64).reshape(-1, 3) + added).T.copy()
     ids = np.concatenate(parts) if parts else np.empty(0, dtype=gap.dtype)
     return Encoding(
         ids=ids,
-        token_characters=characters,
-        landmarks=landmarks([ids], characters),
+        tokens=table,
+        landmarks=landmarks([ids], table),
         characters=int(story_characters.sum()),
         bytes=int(story_bytes.sum()),
         story_tokens=story_tokens,
@@ -82,19 +92,14 @@ def encode(tokenizer: Tokenizer, stories: Iterable[str], separator: str, first: 
     )
 
 
-def token_characters(tokenizer: Tokenizer) -> Int[np.ndarray, " vocabulary"]:
-    """Characters of each token of the vocabulary."""
-    return np.array([len(token) for token in tokenizer.tokens()], dtype=np.int64)
-
-
 def landmarks(
-    chunks: Iterable[Integer[np.ndarray, "_"]], token_characters: Int[np.ndarray, " vocabulary"]
+    chunks: Iterable[Integer[np.ndarray, "_"]], tokens: TokenTable
 ) -> Int[np.ndarray, " landmarks"]:
     """`Encoding.landmarks` of ids that come in ``chunks``, each but the last a multiple of `SPAN` long."""
     spans = [np.zeros(1, dtype=np.int64)]
     for ids in chunks:
         spans.append(
-            np.add.reduceat(token_characters[ids], np.arange(0, len(ids), SPAN)) if len(ids) else ids
+            np.add.reduceat(tokens.characters[ids], np.arange(0, len(ids), SPAN)) if len(ids) else ids
         )
     found = np.concatenate(spans).cumsum()[:-1]
     return found.astype(np.int64)

@@ -5,10 +5,16 @@ is strict: a member takes what it needs, then compares all else with what it wou
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+
+_PRINTED = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
+_OTHERS = [value for value in range(256) if value not in _PRINTED]
+BYTES = "".join(chr(value if value in _PRINTED else 256 + _OTHERS.index(value)) for value in range(256))
+"""The character that stands for each byte: GPT-2's, of which each leaves ink (Radford et al. 2019,
+https://github.com/openai/gpt-2/blob/master/src/encoder.py)."""
 
 
 def content(
@@ -31,6 +37,27 @@ def content(
 def split(pattern: str) -> dict[str, Any]:
     """Text is cut into the matches of the regular expression ``pattern`` and what lies between them."""
     return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+
+
+def byte_pairs(vocabulary: Mapping[str, int], merges: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """A model whose ``merges`` are done in their order, each a left and a right token."""
+    return {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": None,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": False,
+        "vocab": dict(vocabulary),
+        "merges": [list(pair) for pair in merges],
+    }
+
+
+def byte_level() -> dict[str, Any]:
+    """Bytes as the characters of `BYTES`, on the way in or out, without cutting."""
+    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 
 
 def vocabulary(found: object) -> list[str]:

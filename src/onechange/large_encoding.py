@@ -16,12 +16,13 @@ import numpy as np
 
 from onechange import family, finished, tokenizer_file, workers
 from onechange.documents import Corpus
-from onechange.encoding import SPAN, Encoding, encode, id_type, landmarks, token_characters
+from onechange.encoding import SPAN, Encoding, encode, id_type, landmarks
 from onechange.text_store import Block, Stories
+from onechange.token_table import token_table
 from onechange.tokenizer import Tokenizer
 from onechange.watching import Watch
 
-FORMAT = 2
+FORMAT = 3
 PARTS = ("training", "validation", "test")
 _TABLES = ("tokens", "characters", "bytes")
 _Encoded = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -67,8 +68,8 @@ def write(
                     done += block.bytes
                     watch(done, total, "encoding text")
                 writers[0].finish()  # so that it can be read
-                ids = _chunks(filling.path / writers[0].name, len(tokenizer.tokens()))
-                found = landmarks(ids, token_characters(tokenizer))
+                ids = _chunks(filling.path / writers[0].name, tokenizer.vocabulary_size)
+                found = landmarks(ids, token_table(tokenizer.token_bytes()))
                 filling.writer(f"{name}.landmarks").write(found.astype("<i8").tobytes())
         return {}
 
@@ -86,12 +87,11 @@ def read(folder: Path) -> tuple[Tokenizer, list[Encoding]] | None:
 
 
 def _encoding(folder: Path, part: str, tokenizer: Tokenizer) -> Encoding:
-    characters = token_characters(tokenizer)
     tables = {kind: _map(folder / f"{part}.{kind}", np.dtype("<i8")) for kind in (*_TABLES, "landmarks")}
-    ids = _map(folder / f"{part}.ids", id_type(len(characters)))
+    ids = _map(folder / f"{part}.ids", id_type(tokenizer.vocabulary_size))
     return Encoding(
         ids=ids,
-        token_characters=characters,
+        tokens=token_table(tokenizer.token_bytes()),
         landmarks=tables["landmarks"],
         characters=int(tables["characters"].sum()),
         bytes=int(tables["bytes"].sum()),

@@ -17,6 +17,7 @@ from onechange import scoring
 from onechange.encoding import Encoding
 from onechange.model import Model
 from onechange.scoring import Batch
+from onechange.token_table import token_table
 from onechange.tokenizer import Tokenizer
 
 ROWS = 32
@@ -75,7 +76,9 @@ def measure(
     Raises a `ValueError` for an empty text and for a tokenizer that is not lossless, which has no nats per character.
     """
     if not tokenizer.lossless:
-        raise ValueError("the tokenizer is not lossless, so the text it stands for has no nats per character")
+        raise ValueError(
+            f"the tokenizer is not lossless ({tokenizer.loss}), so the text it stands for has no nats per character"
+        )
     if not len(text.ids):
         raise ValueError("the text is empty: there is nothing to measure")
     _check(tokenizer, text)
@@ -96,25 +99,29 @@ def measure(
 
 
 def _check(tokenizer: Tokenizer, text: Encoding) -> None:
-    """Raise a `ValueError` unless the tokens' characters are each story's and the whole text's."""
+    """Raise a `ValueError` unless the tokens' characters and bytes are each story's and the whole text's."""
     ends = text.story_tokens.cumsum()
     tokens = int(ends[-1])
     if tokens != len(text.ids):
         raise ValueError(
             f"the stories have {tokens:,} tokens, the text {len(text.ids):,}: characters are missing"
         )
-    lengths = np.array([len(token) for token in tokenizer.tokens()])
-    total, same = 0, True
+    table = token_table(tokenizer.token_bytes())
+    lengths = np.stack([table.characters, table.bytes], axis=1)
+    stories = np.stack([text.story_characters, text.story_bytes], axis=1)
+    total, same = np.zeros(2, dtype=np.int64), True
     for first in range(0, len(ends), _STORIES):
         start = int(ends[first - 1]) if first else 0
         some = ends[first : first + _STORIES] - start
-        held = np.diff(lengths[text.ids[start : start + some[-1]]].cumsum()[some - 1], prepend=0)
-        total += int(held.sum())
-        same = same and np.array_equal(held, text.story_characters[first : first + _STORIES])
-    if total != text.characters or not same:
+        begun = lengths[text.ids[start : start + some[-1]]].cumsum(axis=0)[some - 1]
+        held = np.diff(begun, axis=0, prepend=np.zeros((1, 2), dtype=np.int64))
+        total += held.sum(axis=0)
+        same = same and np.array_equal(held, stories[first : first + _STORIES])
+    whole = total.tolist() == [text.characters, text.bytes]
+    if not whole or not same:
         raise ValueError(
-            f"the tokens hold {total:,} characters, the text {text.characters:,}: not the same text"
-            + (", story by story" if total == text.characters else "")
+            f"the tokens hold {total[0]:,} characters in {total[1]:,} bytes, the text {text.characters:,} in "
+            f"{text.bytes:,}: not the same text" + (", story by story" if whole else "")
         )
 
 

@@ -163,6 +163,7 @@ class Plan:
         for arm in self.run_names:
             try:
                 self._check_window(arm)
+                self._check_lossless(arm)
                 recipe = self.timed_recipe(arm)
                 for name in family.TRAINING_FAMILIES:
                     family.build(name, getattr(recipe, name))
@@ -176,6 +177,15 @@ class Plan:
             window = self.settings(arm)["window"]
             if window == self.settings(found.parent)["window"]:
                 raise ValueError(f"change.window changes nothing: {found.parent!r} has {window} tokens too")
+
+    def _check_lossless(self, arm: str) -> None:
+        tokenizer = self.dataset(arm).tokenizer
+        if not tokenizer.lossless:
+            name = self.settings(arm)["tokenizer"]["name"]
+            raise ValueError(
+                f"its tokenizer {name!r} does not give the text back: {tokenizer.loss}; "
+                "without the whole text there are no nats per character to compare: choose a lossless tokenizer"
+            )
 
     def facts(self, arm: str) -> dict[str, Any]:
         """What follows from the arm's settings, in the keys of `results.json`."""

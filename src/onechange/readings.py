@@ -66,8 +66,8 @@ class _Reader:
 
     def __init__(self, model: Model, tokenizer: Tokenizer, text: Encoding) -> None:
         self._model = model
-        self._lengths = text.token_characters
-        self._spelling = Spelling(tokenizer.tokens())
+        self._lengths = text.tokens.characters
+        self._spelling = Spelling(tokenizer.token_bytes())
         self._kinds = _Kinds(tokenizer, text)
         self._by_position, self._by_context = _Bins(), _Bins()
         self._kind_nats = np.zeros(len(KINDS))
@@ -75,8 +75,9 @@ class _Reader:
         ends = text.story_characters.cumsum()
         whole = int(np.searchsorted(ends, MOST_CHARACTERS, side="right"))
         kept = int(ends[whole - 1]) if whole else min(MOST_CHARACTERS, text.characters)
-        self._characters = np.empty(kept, dtype=np.float32)
+        self._characters = np.zeros(1 + kept, dtype=np.float32)  # the first is before the text
         self._done = 0
+        self._last_kind = np.zeros(1, dtype=np.uint8)
         self._excerpt = excerpt.length(text.story_characters[: excerpt.ABOUT].tolist())
 
     def read(self, batch: Batch) -> None:
@@ -87,12 +88,14 @@ class _Reader:
         new = batch.overlapping
         features = batch.features[torch.from_numpy(new)]
         spelled = self._spelling.surprises(self._model, features, batch.targets[new], batch.nats[new])
-        kind = self._kinds.next(len(spelled))
+        begun = self._kinds.next(len(spelled) - 1)
+        kind = np.append(self._last_kind, begun)  # the first was begun by the windows before these
+        self._last_kind = kind[-1:]
         self._kind_nats += np.bincount(kind, spelled, len(KINDS))
-        self._kind_characters += np.bincount(kind, minlength=len(KINDS))
-        room = spelled[: max(0, len(self._characters) - self._done)]
-        self._characters[self._done : self._done + len(room)] = room
-        self._done += len(spelled)
+        self._kind_characters += np.bincount(begun, minlength=len(KINDS))
+        kept = self._characters[self._done : self._done + len(spelled)]
+        kept += spelled[: len(kept)]
+        self._done += len(begun)
 
     def readings(self) -> Readings:
         """What was found, once all windows were read."""
@@ -103,8 +106,8 @@ class _Reader:
                 kind: {"nats": float(nats), "characters": int(characters)}
                 for kind, nats, characters in zip(KINDS, self._kind_nats, self._kind_characters, strict=True)
             },
-            characters=self._characters,
-            excerpt=self._characters[: self._excerpt],
+            characters=self._characters[1:],
+            excerpt=self._characters[1 : 1 + self._excerpt],
         )
 
 
@@ -120,7 +123,7 @@ class _Bins:
         nats: Float[np.ndarray, " tokens"],
         characters: Int[np.ndarray, " tokens"],
     ) -> None:
-        """Tokens with their ``numbers``, 1 at least."""
+        """Tokens with their ``numbers``; 0, where no character in view has begun there, counts as 1."""
         bins = np.searchsorted(_EDGES, numbers)
         for column, values in enumerate((nats, characters, np.ones(len(nats)))):
             self._sums[:, column] += np.bincount(bins, values, len(_EDGES))
@@ -161,8 +164,8 @@ class _Kinds:
 
 def _stories(tokenizer: Tokenizer, text: Encoding) -> Iterator[str]:
     """The text story by story, each with the separator after it."""
-    tokens, start = tokenizer.tokens(), 0
+    tokens, start = tokenizer.token_bytes(), 0
     for end in text.story_tokens.cumsum().tolist():
-        yield "".join([tokens[number] for number in text.ids[start:end].tolist()])
+        yield b"".join([tokens[number] for number in text.ids[start:end].tolist()]).decode(errors="replace")
         release(text.ids)
         start = end

@@ -87,25 +87,20 @@ class Figures:
 def figures(corpus: Corpus, data: Dataset, width: int, layers: int) -> Figures:
     """The figures of ``data``'s tokenizer on ``corpus``, and in a model of ``width`` and ``layers``."""
     tokenizer = data.tokenizer
-    contents = tokenizer.token_bytes()
     texts = tokenizer.tokens()
-    used = np.bincount(data.training.ids, minlength=len(contents)) > 0
+    used = np.bincount(data.training.ids, minlength=len(texts)) > 0
     unused = np.flatnonzero(~used).tolist()
     stories, encoding = (
         (corpus.validation, data.validation) if len(corpus.validation) else (corpus.training, data.training)
     )
-    words, touching = 0, None
-    if tokenizer.lossless:
-        words, touching = _words(
-            stories, encoding, np.array([len(each) for each in contents], dtype=np.int64)
-        )
+    words, touching = _words(stories, encoding)
     parameters, share = _embedding(tokenizer.vocabulary_size, width, layers)
     return Figures(
         vocabulary=tokenizer.vocabulary_size,
         training=_amount(data.training),
         validation=_amount(data.validation),
         words=words,
-        tokens_per_word=touching / words if touching is not None and words else None,
+        tokens_per_word=touching / words if words and tokenizer.lossless else None,
         unused=len(unused),
         unused_tokens=tuple(texts[number] for number in unused[:EXAMPLES]),
         longest_tokens=tuple(tokenizer_card.longest(tokenizer, EXAMPLES)),
@@ -118,13 +113,11 @@ def _amount(encoding: Encoding) -> Amount:
     return Amount(len(encoding.ids), encoding.characters, encoding.bytes)
 
 
-def _words(
-    stories: Iterable[str], encoding: Encoding, token_bytes: Int[np.ndarray, " vocabulary"]
-) -> tuple[int, int]:
+def _words(stories: Iterable[str], encoding: Encoding) -> tuple[int, int]:
     """How many words ``stories`` have, and how many tokens hold a part of each, summed over the words."""
     words = touching = first = 0
     for story, tokens in zip(stories, encoding.story_tokens.tolist(), strict=True):
-        ends = token_bytes[encoding.ids[first : first + tokens]].cumsum()
+        ends = encoding.tokens.bytes[encoding.ids[first : first + tokens]].cumsum()
         first += tokens
         spans = np.array(kinds.words(story), dtype=np.int64).reshape(-1, 2)
         if not story.isascii():

@@ -62,6 +62,17 @@ def listed(tokens: Iterable[str]) -> str:
     return f" {BAR} ".join(visible(token).replace("\n", "") for token in tokens)
 
 
+def remarks(tokenizer: Tokenizer) -> list[str]:
+    """The tokenizer's own remarks; the first says, where it is so, that it loses text."""
+    loss = tokenizer.loss
+    lost = (
+        [f"decoding does not always give the text back: {loss}; no nats per character with it"]
+        if loss
+        else []
+    )
+    return [*lost, *tokenizer.remarks()]
+
+
 def visible(token: str) -> str:
     """``token`` with its whitespace made visible: ``·`` for a space, ``↵`` before the end of a line.
 

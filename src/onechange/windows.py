@@ -35,8 +35,8 @@ class Windows:
         return np.array(first, dtype=np.int64) % len(self._text.ids)
 
     def batch(self, step: int) -> tuple[Int[np.ndarray, "rows window"], Int[np.ndarray, "rows window"], int]:
-        """Tokens, their targets (each the token after), and how many characters the targets hold."""
+        """Tokens, their targets (each the token after), and how many characters begin in the targets."""
         at = (self.first_tokens(step)[:, None] + np.arange(self._window + 1)) % len(self._text.ids)
         ids = self._text.ids[at].astype(np.int64)
         release(self._text.ids)
-        return ids[:, :-1], ids[:, 1:], int(self._text.token_characters[ids[:, 1:]].sum())
+        return ids[:, :-1], ids[:, 1:], int(self._text.tokens.characters[ids[:, 1:]].sum())

@@ -53,12 +53,7 @@ class Tokenizer(ABC):
     def decode(self, ids: Sequence[int] | np.ndarray) -> str:
         """The text of ``ids``; bytes that are no whole character become U+FFFD. A `ValueError` names an id that is
         none."""
-        tokens = self.token_bytes()
-        numbers = [int(number) for number in ids]
-        wrong = [number for number in numbers if not 0 <= number < len(tokens)]
-        if wrong:
-            raise ValueError(f"no token has the id {wrong[0]}: ids are 0 to {len(tokens) - 1}")
-        return b"".join([tokens[number] for number in numbers]).decode(errors="replace")
+        return joined(self.token_bytes(), ids).decode(errors="replace")
 
     def remarks(self) -> list[str]:
         """What a reader of results should be told about this tokenizer, one sentence each."""
@@ -80,3 +75,12 @@ class Tokenizer(ABC):
     def restore(self, content: dict[str, Any]) -> None:
         """The inverse of `to_json`. A `ValueError` says what is wrong with a content that this member with these
         settings would not have written."""
+
+
+def joined(tokens: Sequence[bytes], ids: Iterable[int]) -> bytes:
+    """The bytes of ``ids`` put together; a `ValueError` names an id that is not one of ``tokens``."""
+    numbers = [int(number) for number in ids]
+    wrong = [number for number in numbers if not 0 <= number < len(tokens)]
+    if wrong:
+        raise ValueError(f"no token has the id {wrong[0]}: ids are 0 to {len(tokens) - 1}")
+    return b"".join([tokens[number] for number in numbers])

@@ -107,18 +107,8 @@ class Bpe(Tokenizer):
 
     def to_json(self) -> dict[str, Any]:
         assert self._alphabet is not None, "learn or restore comes first"
-        model = {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": False,
-            "vocab": {token: number for number, token in enumerate(self._tokens)},
-            "merges": [list(pair) for pair in self._merges],
-        }
+        ids = {token: number for number, token in enumerate(self._tokens)}
+        model = hugging_face.byte_pairs(ids, self._merges)
         return hugging_face.content(model, hugging_face.split(SPLIT), {"type": "Fuse"})
 
     def restore(self, content: dict[str, Any]) -> None:

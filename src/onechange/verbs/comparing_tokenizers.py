@@ -11,7 +11,7 @@ from rich.text import Text
 from onechange import atomic, documents, source, tokenizer_compare, tokenizer_show, tokenizer_word
 from onechange.tokenizer_compare import COLUMNS, Comparison, Entry
 from onechange.verbs import output, preparing
-from onechange.verbs.showing import draw, given, remarks
+from onechange.verbs.showing import draw, given
 
 TITLES, COLUMN = 40, 17
 """Columns of the terminal for the rows' titles and for each tokenizer."""
@@ -51,7 +51,7 @@ def compare(
     output.out.print(_chart(found), "")
     for entry in found.entries:
         output.out.print(entry.label, style="bold", markup=False, soft_wrap=True)
-        for remark in remarks(entry.tokenizer):
+        for remark in tokenizer_show.remarks(entry.tokenizer):
             output.out.print(remark, markup=False)
         output.out.print(
             f"longest tokens: {tokenizer_show.listed(entry.figures.longest_tokens[:LONGEST])}",

@@ -20,7 +20,6 @@ from onechange.settings import DEFAULTS
 from onechange.tokenizer import Tokenizer
 from onechange.tokenizer_figures import figures
 from onechange.verbs import output, preparing
-from onechange.verbs.showing import remarks
 
 FIRST = 12
 """How many of the first learned tokens, and of the longest, are shown."""
@@ -79,7 +78,7 @@ def learn(word: str, data: str | None, out: Path, as_json: bool) -> None:
     for name, value in rows.items():
         table.add_row(name, Text(value))
     output.out.print(table)
-    for remark in remarks(tokenizer):
+    for remark in tokenizer_show.remarks(tokenizer):
         output.out.print(remark, markup=False)
     output.out.print(f"kept in {out}", markup=False, soft_wrap=True)
 

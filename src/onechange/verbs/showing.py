@@ -44,7 +44,7 @@ def show(words: Sequence[str], text: str | None, data: str | None, ids: bool, as
             f"\n{len(asked):,} characters, {len(split.ids):,} tokens, {split.characters_per_token or 0:.2f} "
             f"characters per token; vocabulary {tokenizer.vocabulary_size:,}"
         )
-        for remark in remarks(tokenizer):
+        for remark in tokenizer_show.remarks(tokenizer):
             output.out.print(remark, markup=False)
 
 
@@ -68,12 +68,6 @@ def draw(split: Split, ids: bool = False) -> None:
     else:
         drawn = tokenizer_show.coloured(split) if terminal else tokenizer_show.marked(split)
     output.out.print(drawn, markup=False, soft_wrap=True)
-
-
-def remarks(tokenizer: Tokenizer) -> list[str]:
-    """What a reader should be told of a tokenizer; first of all that it loses something."""
-    lossy = [f"not lossless: {tokenizer.loss}"] if tokenizer.loss is not None else []
-    return [*lossy, *tokenizer.remarks()]
 
 
 def _split(one: Wanted, tokenizer: Tokenizer, text: str, unasked: bool) -> Split:
