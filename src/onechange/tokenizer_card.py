@@ -11,10 +11,11 @@ FEW = 8
 
 
 def longest(tokenizer: Tokenizer, count: int) -> list[str]:
-    """The ``count`` tokens of most characters; of those as long as each other the first."""
-    texts, contents = tokenizer.tokens(), tokenizer.token_bytes()
-    order = sorted(range(len(texts)), key=lambda number: -len(contents[number].decode(errors="ignore")))
-    return [texts[number] for number in order[:count]]
+    """The ``count`` tokens of most characters, of several as long the first; none of a single character."""
+    lengths = [len(token.decode(errors="replace")) for token in tokenizer.token_bytes()]
+    order = sorted(range(len(lengths)), key=lambda number: -lengths[number])
+    texts = tokenizer.tokens()
+    return [texts[number] for number in order[:count] if lengths[number] > 1]
 
 
 def first(tokenizer: Tokenizer, count: int) -> list[str]:

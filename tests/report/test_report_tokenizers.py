@@ -42,9 +42,8 @@ class Read(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
-        self.loaded += [
-            f"{tag} {n}={v}" for n, v in attrs if n in ("src", "href", "onerror") and v[:1] != "#"
-        ]  # type: ignore[index]
+        named = {name: value for name, value in attrs if name in ("src", "href", "onerror")}
+        self.loaded += [f"{tag} {name}" for name, value in named.items() if not (value or "").startswith("#")]
 
     def handle_data(self, data: str) -> None:
         self.text += data

@@ -53,11 +53,8 @@ def compare(
         output.out.print(entry.label, style="bold", markup=False, soft_wrap=True)
         for remark in tokenizer_show.remarks(entry.tokenizer):
             output.out.print(remark, markup=False)
-        output.out.print(
-            f"longest tokens: {tokenizer_show.listed(entry.figures.longest_tokens[:LONGEST])}",
-            markup=False,
-            soft_wrap=True,
-        )
+        if longest := tokenizer_show.listed(entry.figures.longest_tokens[:LONGEST]):
+            output.out.print(f"longest tokens: {longest}", markup=False, soft_wrap=True)
         draw(entry.split)
         output.out.print()
     output.out.print(

@@ -73,7 +73,7 @@ def learn(word: str, data: str | None, out: Path, as_json: bool) -> None:
             )
     if several:
         rows["first tokens of several characters"] = tokenizer_show.listed(several)
-    rows["longest tokens"] = tokenizer_show.listed(found.longest_tokens[:FIRST])
+        rows["longest tokens"] = tokenizer_show.listed(found.longest_tokens[:FIRST])
     rows["seconds"] = f"{seconds:.2f}"
     for name, value in rows.items():
         table.add_row(name, Text(value))
