@@ -401,7 +401,7 @@ def test_help_names_the_defaults() -> None:
         ("corpus describe file:nowhere.txt", ["nowhere.txt"]),
         ("tokenizer show nowhere", ["nowhere", "bpe", "character"]),
         ("tokenizer show bpe:vocab=5", ["vocab", "vocabulary"]),
-        ("tokenizer show bpe --text - --data nowhere", ["nowhere", "storyworld"]),
+        ("tokenizer show bpe --data nowhere", ["nowhere", "storyworld"]),
         ("tokenizer learn bpe:vocabulary=90,100 --out here", ["2 tokenizers"]),
         ("tokenizer learn bpe", ["--out"]),
         ("tokenizer compare", ["WHAT"]),
