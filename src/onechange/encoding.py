@@ -59,25 +59,28 @@ def encode(tokenizer: Tokenizer, stories: Iterable[str], separator: str, first: 
     """
     table = token_table(tokenizer.token_bytes())
 
-    def encoded(what: str, text: str, size: int) -> np.ndarray:
-        ids = narrow(tokenizer.encode(text), len(table.bytes))
+    def encoded(what: str, text: str) -> tuple[np.ndarray, int]:
+        try:
+            ids = narrow(tokenizer.encode(text), len(table.bytes))
+        except ValueError as error:
+            raise ValueError(f"{what}: {error.args[0]}") from None
+        size = len(text.encode())
         held = int(table.characters[ids].sum()), int(table.bytes[ids].sum())
         if tokenizer.lossless and held != (len(text), size):
             raise ValueError(
                 f"{what}: its tokens hold other characters than its text: {held[0]:,} in {held[1]:,} bytes, "
                 f"not {len(text):,} in {size:,}: {text[:40]!r}…"
             )
-        return ids
+        return ids, size
 
-    gap = encoded("the separator", separator, len(separator.encode()))
+    gap, gap_bytes = encoded("the separator", separator)
     parts: list[np.ndarray] = []
     sizes: list[tuple[int, int, int]] = []
     for number, story in enumerate(stories, first):
-        size = len(story.encode())
-        ids = encoded(f"story {number}", story, size)
+        ids, size = encoded(f"story {number}", story)
         parts += (ids, gap)
         sizes.append((len(ids), len(story), size))
-    added = (len(gap), len(separator), len(separator.encode()))
+    added = (len(gap), len(separator), gap_bytes)
     story_tokens, story_characters, story_bytes = (np.array(sizes, np.int64).reshape(-1, 3) + added).T.copy()
     ids = np.concatenate(parts) if parts else np.empty(0, dtype=gap.dtype)
     return Encoding(
