@@ -96,12 +96,12 @@ def test_wide_characters_take_two_columns():
 
 
 def test_a_notebook_shows_a_split_with_its_text_escaped():
-    text = "<b>&'\" "
-    shown = tokenizer_show.split(characters("".join(sorted(text))), text)
+    tokens = ("<b>", "&lt;", "'\"", " ", "<script>")
+    shown = tokenizer_show.Split("".join(tokens), tokens, (3, 1, 4, 1, 5))
     read = Read(shown._repr_html_())
-    assert "b" not in read.tags
-    assert read.tags.count("span") == len(text)
-    assert read.text.startswith("<b>&'\"·")
+    assert {*read.tags} == {"div", "span", "wbr"}
+    assert read.tags.count("span") == len(tokens)
+    assert read.text.startswith("<b>&lt;'\"·<script>")
     assert read.titles == [f"id {number}" for number in shown.ids]
 
 

@@ -19,33 +19,10 @@ from onechange.encoding import Encoding
 from onechange.model import Model, parameter_count
 from onechange.settings import DEFAULTS
 from onechange.sizes import Sizes
+from onechange.tokenizer_amount import Amount
 
 EXAMPLES = 20
 """How many unused tokens, and how many of the longest, are named."""
-
-
-@dataclass(frozen=True)
-class Amount:
-    """A text, separators included, under one tokenizer."""
-
-    tokens: int
-    characters: int
-    bytes: int
-
-    @property
-    def characters_per_token(self) -> float | None:
-        """None where there is no text."""
-        return self.characters / self.tokens if self.tokens else None
-
-    @property
-    def bytes_per_token(self) -> float | None:
-        """Bytes of the text in UTF-8 over tokens; None where there is no text."""
-        return self.bytes / self.tokens if self.tokens else None
-
-    def to_json(self) -> dict[str, Any]:
-        """Counts and ratios as JSON values."""
-        ratios = {key: getattr(self, key) for key in ("characters_per_token", "bytes_per_token")}
-        return {**asdict(self), **ratios}
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,8 @@ from onechange import (
     tokenizer_show,
     tokenizer_word,
 )
-from onechange.settings import DEFAULTS
 from onechange.tokenizer import Tokenizer
-from onechange.tokenizer_figures import figures
+from onechange.tokenizer_amount import amount
 from onechange.verbs import output, preparing
 
 FIRST = 12
@@ -38,12 +37,13 @@ def learn(word: str, data: str | None, out: Path, as_json: bool) -> None:
     start = time.perf_counter()
     tokenizer = dataset.learn(corpus, wanted.resolved, preparing.watch)
     seconds = time.perf_counter() - start
-    found = figures(
-        corpus, dataset.dataset(corpus, tokenizer), width=DEFAULTS["width"], layers=DEFAULTS["layers"]
-    )
-    keep(tokenizer, wanted.resolved, out)
     several = tokenizer_card.first(tokenizer, FIRST)
-    amounts = {"training": found.training, "validation": found.validation}
+    longest = tokenizer_card.longest(tokenizer, FIRST)
+    parts = {"training": corpus.training, "validation": corpus.validation}
+    amounts = {
+        name: amount(tokenizer, stories, corpus.separator, preparing.watch) for name, stories in parts.items()
+    }
+    keep(tokenizer, wanted.resolved, out)
     if as_json:
         told: dict[str, Any] = {
             "tokenizer": wanted.label,
@@ -53,9 +53,9 @@ def learn(word: str, data: str | None, out: Path, as_json: bool) -> None:
             "lossless": tokenizer.lossless,
             "loss": tokenizer.loss,
             "remarks": tokenizer.remarks(),
-            **{name: amount.to_json() for name, amount in amounts.items()},
+            **{name: found.to_json() for name, found in amounts.items()},
             "first_tokens": several,
-            "longest_tokens": list(found.longest_tokens[:FIRST]),
+            "longest_tokens": longest,
             "seconds": seconds,
             "folder": str(out),
         }
@@ -65,15 +65,15 @@ def learn(word: str, data: str | None, out: Path, as_json: bool) -> None:
     table.add_column()
     table.add_column(overflow="fold")
     rows = {"vocabulary": f"{tokenizer.vocabulary_size:,}"}
-    for name, amount in amounts.items():
-        if amount.tokens:
+    for name, found in amounts.items():
+        if found.tokens:
             rows[f"{name} text"] = (
-                f"{amount.tokens:,} tokens, {amount.characters_per_token:.2f} characters and "
-                f"{amount.bytes_per_token:.2f} bytes each"
+                f"{found.tokens:,} tokens, {found.characters_per_token:.2f} characters and "
+                f"{found.bytes_per_token:.2f} bytes each"
             )
     if several:
         rows["first tokens of several characters"] = tokenizer_show.listed(several)
-        rows["longest tokens"] = tokenizer_show.listed(found.longest_tokens[:FIRST])
+        rows["longest tokens"] = tokenizer_show.listed(longest)
     rows["seconds"] = f"{seconds:.2f}"
     for name, value in rows.items():
         table.add_row(name, Text(value))
