@@ -50,6 +50,7 @@ RUN_FILES = {
     "recipe.toml",
     "environment.json",
     "tokenizer.json",
+    "tokenizer_config.json",
     "metrics.jsonl",
     "timing.jsonl",
     "measures.json",
@@ -306,8 +307,8 @@ def merges(folder: Path, validation: str, learn_from: str) -> tuple[list[Any], d
     content = STUDY.replace('{ name = "bpe", vocabulary = 120 }', table)
     outcome = run(folder, text_file(folder / "t.txt", stories), "--arm", "merged", content=content)
     assert outcome.status == 0, outcome.err
-    state = json.loads((folder / "out/arms/merged/seed-0/tokenizer.json").read_text())["state"]
-    return state["model"]["merges"], outcome.document["arms"][0]
+    content = json.loads((folder / "out/arms/merged/seed-0/tokenizer.json").read_text())
+    return content["model"]["merges"], outcome.document["arms"][0]
 
 
 @pytest.mark.usefixtures("no_page")

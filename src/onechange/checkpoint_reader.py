@@ -44,7 +44,7 @@ def _read(run: Path, which: Which) -> Trained:
     recipe = Recipe.read(run / "recipe.toml")
     if recipe.threads > MOST_THREADS:
         raise ValueError(f"{run / 'recipe.toml'}: threads = {recipe.threads}: must be at most {MOST_THREADS}")
-    tokenizer = tokenizer_file.load(run / "tokenizer.json")
+    tokenizer = tokenizer_file.load(run)
     checkpoints = Checkpoints(run)
     step = checkpoints.step(which)
     if step is None:

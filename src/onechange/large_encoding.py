@@ -54,9 +54,10 @@ def write(
 
     def fill(filling: finished.Filling) -> dict[str, Any]:
         nonlocal done, written
-        saved = filling.path / "tokenizer.json"
+        saved = filling.path / tokenizer_file.NAME
         tokenizer_file.save(tokenizer, resolved, saved)
-        filling.wrote(saved.name)
+        for name in (tokenizer_file.NAME, tokenizer_file.CONFIG):
+            filling.wrote(name)
         with closing(workers.ordered(_encoder, (saved, corpus.separator), blocks)) as encoded:
             for name, stories in parts.items():
                 assert isinstance(stories, Stories)
@@ -80,7 +81,7 @@ def read(folder: Path) -> tuple[Tokenizer, list[Encoding]] | None:
     """Tokenizer and the parts that there are, in order; ``None`` where the folder is absent, unfinished or damaged."""
     if finished.read(folder) is None:
         return None
-    tokenizer = tokenizer_file.load(folder / "tokenizer.json")
+    tokenizer = tokenizer_file.load(folder)
     return tokenizer, [
         _encoding(folder, part, tokenizer) for part in PARTS if (folder / f"{part}.ids").is_file()
     ]

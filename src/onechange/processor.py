@@ -5,7 +5,8 @@ import platform
 import shutil
 import sys
 import sysconfig
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from onechange import __version__
 from onechange.recipe import Precision
 
 REPORTED = ("torch", "numpy", "safetensors", "scipy", "altair", "huggingface-hub")
+REPORTED_WHERE_INSTALLED = ("tokenizers", "tiktoken")
 
 
 def has_fast_bf16() -> bool:
@@ -75,7 +77,11 @@ def machine() -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Versions of the packages that decide a run's numbers or its page."""
-    return {"onechange": __version__, **{name: version(name) for name in REPORTED}}
+    found = {"onechange": __version__, **{name: version(name) for name in REPORTED}}
+    for name in REPORTED_WHERE_INSTALLED:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def _cpuinfo() -> str:

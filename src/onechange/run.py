@@ -75,8 +75,8 @@ def execute(
     run.mkdir(parents=True, exist_ok=True)
     (run / "failure.json").unlink(missing_ok=True)
     atomic.write(run / "recipe.toml", recipe.to_toml())
+    tokenizer_file.keep(data.tokenizer, recipe.tokenizer, run)
     atomic.write(run / "environment.json", _pretty(environment(recipe, group.size)))
-    tokenizer_file.save(data.tokenizer, recipe.tokenizer, run / "tokenizer.json")
     with stopping.deferred() as stop, heartbeat.beating(run, watch) as beat:
         train(recipe, data, run, beat, say=say, stop=stop, group=group, on_nonfinite=on_nonfinite)
     if stop.signal is not None:
