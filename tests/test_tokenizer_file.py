@@ -118,7 +118,9 @@ def test_a_crash_between_the_two_files_is_seen_and_written_over(tokenizer: Bpe, 
     tokenizer.learn(["bbbbb"], "b")
     tokenizer_file.save(tokenizer, RESOLVED, path)
     config.write_bytes(before)
-    with pytest.raises(ValueError, match=r"not the file that tokenizer_config.json beside it was written for"):
+    with pytest.raises(
+        ValueError, match=r"not the file that tokenizer_config.json beside it was written for"
+    ):
         tokenizer_file.load(path)
     tokenizer_file.keep(tokenizer, RESOLVED, path)
     assert tokenizer_file.load(path).tokens() == ["b", "bb", "bbbb", "bbbbb"]
