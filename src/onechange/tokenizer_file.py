@@ -1,7 +1,7 @@
-"""The files `tokenizer.json` and `tokenizer_config.json`: a learned tokenizer, for Hugging Face's libraries and for us.
+"""The files `tokenizer.json` and `tokenizer_config.json`: a learned tokenizer, for others' libraries and us.
 
-`tokenizer.json` is what the library `tokenizers` calls so. `tokenizer_config.json` beside it tells `transformers` how to
-load it, and us which member it is, learned under which settings:
+`tokenizer.json` is what the library `tokenizers` calls so. `tokenizer_config.json` beside it tells `transformers` how
+to load it, and us which member it is, learned under which settings:
 
     {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": false,
      "onechange": {"format": 2, "name": "bpe", "version": 1, "settings": {"vocabulary": 4096, …}, "sha256": "…"}}
@@ -77,8 +77,8 @@ def keep(tokenizer: Tokenizer, resolved: Mapping[str, Any], path: str | os.PathL
         held = None
     if held is not None and held != _bytes(tokenizer):
         raise ValueError(
-            f"{path}: the tokenizer learned now is another one than the run began with, though text and settings are the "
-            "same: go on with the versions of the libraries in environment.json, or choose another --out"
+            f"{path}: the tokenizer learned now is another one than the run began with, though text and settings "
+            "are the same: go on with the versions of the libraries in environment.json, or choose another --out"
         )
     save(tokenizer, resolved, path)
 
