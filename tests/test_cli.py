@@ -340,6 +340,8 @@ VERBS = (
     ["corpus", "describe"],
     ["tokenizer"],
     ["tokenizer", "show"],
+    ["tokenizer", "learn"],
+    ["tokenizer", "compare"],
 )
 
 
@@ -397,7 +399,13 @@ def test_help_names_the_defaults() -> None:
         ("report nowhere", ["nowhere"]),
         ("corpus describe nowhere", ["nowhere", "storyworld"]),
         ("corpus describe file:nowhere.txt", ["nowhere.txt"]),
-        ("tokenizer show nowhere", ["nowhere", "bpe, character"]),
+        ("tokenizer show nowhere", ["nowhere", "bpe, byte"]),
+        ("tokenizer show bpe:vocab=5", ["vocab", "vocabulary"]),
+        ("tokenizer show bpe --data nowhere", ["nowhere", "storyworld"]),
+        ("tokenizer learn bpe:vocabulary=90,100 --out here", ["2 tokenizers"]),
+        ("tokenizer learn bpe", ["--out"]),
+        ("tokenizer compare", ["WHAT"]),
+        ("tokenizer compare character --page nowhere/page.html", ["nowhere/page.html", "--page"]),
     ],
 )
 def test_wrong_words_are_one_line(

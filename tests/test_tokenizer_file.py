@@ -140,7 +140,7 @@ def test_another_tokenizer_does_not_take_the_place_of_the_one_trained_with(token
     [
         ({"format": 1}, r"its format is 1, this onechange reads format 2"),
         ({"format": "2"}, r"tokenizer_config.json beside it: Expected `int`, got `str`"),
-        ({"name": "morse"}, r"no member 'morse'; there is .*bpe, .*character"),
+        ({"name": "morse"}, r"no member 'morse'; there is .*bpe, .*byte"),
         ({"version": 0}, r"version 0 when it was learned and has \d now"),
         ({"surplus": 0}, r"unknown field `surplus`"),
         ({"settings": {"vocabulary": 6}}, r"its settings are 'vocabulary', those .* are 'vocabulary', "),

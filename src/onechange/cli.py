@@ -31,6 +31,19 @@ Data = Annotated[
     typer.Option(metavar="SOURCE", help="storyworld, tinystories, tinystories:PATH or file:PATH"),
 ]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder, OUT/arms/ARM/seed-N.")]
+Tokenizers = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="WHAT...",
+        help="A run's folder, one with a tokenizer.json, or that file; a tokenizer's name, with settings or without: "
+        "bpe, bpe:vocabulary=512, or three of them: bpe:vocabulary=256,1024,4096. A value with commas stands in "
+        "double quotes, all of it in single ones.",
+    ),
+]
+SomeText = Annotated[
+    str | None,
+    typer.Option(help="What to split; - reads standard input. [a sentence about Lucy and a box]"),
+]
 DEFAULT_STUDY = "tokenizers-and-positions"
 
 
@@ -227,15 +240,49 @@ def corpus_describe(
 
 @tokenizer_app.command("show")
 def tokenizer_show(
-    what: Annotated[str, typer.Argument(metavar="RUN|MEMBER", help="A run's folder, or a tokenizer's name.")],
-    text: Annotated[str | None, typer.Option(help="What to split. [a sentence about Lucy and a box]")] = None,
+    what: Tokenizers,
+    text: SomeText = None,
+    ids: Annotated[bool, typer.Option("--ids", help="Every token's id under it.")] = False,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """How a text is split: by a run's tokenizer, or by one learned now from SOURCE."""
-    from onechange.verbs import describing
+    """How a text is split: by tokenizers that are kept in a folder, or learned now from SOURCE."""
+    from onechange.verbs import showing
 
-    describing.tokenizer(what, text, data, as_json)
+    showing.show(what, text, data, ids, as_json)
+
+
+@tokenizer_app.command("learn")
+def tokenizer_learn(
+    what: Annotated[
+        str, typer.Argument(metavar="WHAT", help="A tokenizer's name, with settings: bpe:vocabulary=512")
+    ],
+    out: Annotated[Path, typer.Option(help="The folder to write; it must hold no tokenizer.")],
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Learn a tokenizer from SOURCE and keep it in a folder, for other programs too."""
+    from onechange.verbs import learning
+
+    learning.learn(what, data, out, as_json)
+
+
+@tokenizer_app.command("compare")
+def tokenizer_compare(
+    what: Tokenizers,
+    data: Data = None,
+    width: Annotated[int, typer.Option(help="Of the model whose parameters are counted.")] = 128,
+    layers: Annotated[int, typer.Option(help="Of the same model.")] = 4,
+    text: SomeText = None,
+    page: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="Write a page with table, chart and text too.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """How much text the tokens hold, what is unused, what they cost a model: any number of tokenizers."""
+    from onechange.verbs import comparing_tokenizers
+
+    comparing_tokenizers.compare(what, data, width, layers, text, page, as_json)
 
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]

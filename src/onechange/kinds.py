@@ -93,6 +93,11 @@ def of(story: str, names: frozenset[str]) -> UInt8[np.ndarray, " characters"]:
     return found
 
 
+def words(story: str) -> list[tuple[int, int]]:
+    """Where each word of ``story`` begins and ends, in characters."""
+    return [match.span() for match in _WORD.finditer(story.translate(_TABLE))]
+
+
 def _words(story: str, classes: str) -> Iterator[tuple[int, int, int]]:
     """Where each word begins and ends, and where the part of it ends that may be a name."""
     for match in _WORD.finditer(classes):

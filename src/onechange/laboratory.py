@@ -12,7 +12,7 @@ from onechange.processes import ALONE, Group, Lost
 from onechange.run import finished
 from onechange.settings import ARM_FAMILIES
 from onechange.study_folder import StudyFolder
-from onechange.tokenizer_show import describe
+from onechange.tokenizer_show import split
 from onechange.training import Moment
 
 
@@ -61,8 +61,8 @@ def run(
     for note in [*corpus.facts["notes"], *notes]:
         watcher.say(note)
     for arm in plan.run_names:
-        described = describe(plan.dataset(arm).tokenizer, facts["demonstration"])
-        tokens = [list(pair) for pair in zip(described["tokens"], described["ids"], strict=True)]
+        shown = split(plan.dataset(arm).tokenizer, facts["demonstration"])
+        tokens = [list(pair) for pair in zip(shown.tokens, shown.ids, strict=True)]
         recipe = plan.recipe(arm, 0)
         settings = {key: _short(getattr(recipe, key)) for key in _SHOWN}
         content = {**plan.facts(arm), "settings": settings, "demonstration": tokens}

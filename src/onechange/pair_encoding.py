@@ -3,6 +3,7 @@
 Every distinct piece is merged once; a text is then the tokens of its pieces, looked up.
 """
 
+import copy
 import threading
 from collections.abc import Iterable, Sequence
 
@@ -72,7 +73,7 @@ class PairEncoding:
     """Texts to ids by merges. Several threads may use it, one at a time gets on.
 
     ``tokens``: what every id stands for; ``merged``: the left and the right token of each merge, in order. A
-    `ValueError` names a merge that does not fit. ``remembered``: see `MOST_REMEMBERED`.
+    `ValueError` names a merge that does not fit.
     """
 
     def __init__(
@@ -81,18 +82,19 @@ class PairEncoding:
         pieces: Pieces,
         tokens: Sequence[bytes],
         merged: Sequence[tuple[bytes, bytes]],
-        remembered: int = MOST_REMEMBERED,
     ) -> None:
-        self._given = symbols, pieces, tokens, merged
         self._symbols, self._pieces = symbols, pieces
         self._merging = Merging(*_numbered(symbols, tokens, merged))
-        self._remembered = remembered
+        self._remembered = MOST_REMEMBERED
         self._lock = threading.Lock()
         self._forget()
 
     def remembering(self, remembered: int) -> "PairEncoding":
-        """One that remembers so much, and so far nothing."""
-        return PairEncoding(*self._given, remembered)
+        """One with the same merges that remembers so many bytes (see `MOST_REMEMBERED`), and so far nothing."""
+        other = copy.copy(self)
+        other._remembered, other._lock = remembered, threading.Lock()
+        other._forget()
+        return other
 
     def encode(self, documents: Sequence[bytes]) -> Int32[np.ndarray, " tokens"]:
         """The ids of UTF-8 ``documents``, one after the other. No token spans two of them.

@@ -9,7 +9,8 @@
 
 The patterns are those of GPT-2 (https://github.com/openai/gpt-2, `encoder.py`) and of GPT-4's `cl100k_base` (in
 https://github.com/openai/tiktoken, `tiktoken_ext/openai_public.py`). `classes` takes letters with numbers that are no
-digits as one, and the four separators U+001C to U+001F as white space. No character is ever altered.
+digits as one, and the four separators U+001C to U+001F as white space. A match of a pattern of one's own that is empty
+cuts where it stands, as in `tokenizers`. No character is ever altered.
 """
 
 from collections.abc import Iterator, Sequence
@@ -114,9 +115,7 @@ class Pieces:
         text = document.decode()
         places: list[int] = [0]
         for match in self._pattern.finditer(text):
-            start, end = match.span()
-            if start < end:
-                places += (start, end)
+            places += match.span()
         places.append(len(text))
         ends = np.array(places, dtype=np.int64)
         ends = ends[1:][np.diff(ends) > 0]

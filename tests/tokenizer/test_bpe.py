@@ -1,9 +1,10 @@
-"""`bpe`: text is cut into four kinds of pieces, and the merges are those that an independent count found."""
+"""`bpe`: characters are merged within pieces, and the merges are those that an independent count found."""
 
 import hashlib
 import re
-import sys
-from itertools import groupby
+from collections import Counter
+from itertools import product
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -11,23 +12,20 @@ from hypothesis import strategies as st
 from tokenizers import Regex, models, pre_tokenizers
 from tokenizers import Tokenizer as Peer
 
-from onechange.tokenizer.bpe import PIECE, Bpe
+import plain_merges
+from onechange.pieces import NAMED, Digits, Pieces, Space
+from onechange.tokenizer.bpe import Bpe
 
-turns = {"vocabulary": (60, 65), "learn_from": ("training", "all")}
+turns = {
+    "vocabulary": (76, 65),
+    "learn_from": ("training", "all"),
+    "split": ("classes", "gpt2"),
+    "digits": ("runs", "single"),
+    "space": ("pattern", "joined"),
+}
+EVERY = list(product(NAMED, get_args(Digits), get_args(Space)))
 
 SENTENCE = "Lucy found a small box under her bed. When she opened it,"
-
-
-def kind(character: str) -> str:
-    if character.isspace():
-        return "space"
-    if character.isdecimal():
-        return "digit"
-    return "letter" if character.isalnum() else "other"
-
-
-def pieces_plainly(text: str) -> list[str]:
-    return ["".join(run) for _, run in groupby(text, key=kind)]
 
 
 def learned(documents: list[str], more: int = 10_000, characters: str = "", **settings) -> Bpe:
@@ -46,22 +44,23 @@ any_documents = st.sampled_from(["ab", "abc", "aab b", "xyzé. 1", "ab_-11 \n"])
 )
 
 
-def test_every_character_is_in_exactly_one_kind_of_piece():
-    branches = [re.compile(branch) for branch in (r"[^\W\d_]+", r"\d+", r"\s+", r"(?:[^\w\s]|_)+")]
-    assert "|".join(branch.pattern for branch in branches) == PIECE.pattern
-    for code in range(sys.maxunicode + 1):
-        matching = [bool(branch.fullmatch(chr(code))) for branch in branches]
-        assert matching == [kind(chr(code)) == name for name in ("letter", "digit", "space", "other")], code
-
-
-def test_pieces_by_hand():
-    found = PIECE.findall("Zoë's 2nd_try:\n\n–e\u0301, no!? ")
-    assert "|".join(found) == "Zoë|'|s| |2|nd|_|try|:|\n\n|–|e|\u0301,| |no|!?| "
-
-
-@given(st.text())
-def test_pieces_are_runs_of_one_kind(text: str):
-    assert PIECE.findall(text) == pieces_plainly(text)
+@pytest.mark.parametrize(("split", "digits", "space"), EVERY)
+def test_merges_and_tokens_are_those_of_counting_everything_anew(split: str, digits: Digits, space: Space):
+    documents = [
+        "don't, don't!",
+        " 12345 1234 123",
+        "été  \n\n été",
+        "a (b) (b",
+        "中中 中中。 中中",
+        "Ⅷ½ ½ x½",
+    ]
+    pieces = Pieces(split, digits, space)
+    tokenizer = learned(documents, split=split, digits=digits, space=space)
+    counts = Counter(piece for document in documents for piece in pieces.cut(document))
+    assert tokenizer.merges == plain_merges.merges(counts, 10_000)
+    text = " don't 54321 ét (b)(b \n x中½ "
+    tokens = [token for piece in pieces.cut(text) for token in plain_merges.encoded(piece, tokenizer.merges)]
+    assert [tokenizer.tokens()[number] for number in tokenizer.encode(text)] == tokens
 
 
 @given(any_documents)
@@ -79,7 +78,8 @@ def test_no_token_spans_two_pieces(documents: list[str], data: st.DataObject):
     if "".join(documents):
         tokenizer = learned(documents)
         text = data.draw(texts("".join(set("".join(tokenizer.tokens())))))
-        apart = [number for piece in pieces_plainly(text) for number in tokenizer.encode(piece).tolist()]
+        pieces = Pieces("classes").cut(text)
+        apart = [number for piece in pieces for number in tokenizer.encode(piece).tolist()]
         assert tokenizer.encode(text).tolist() == apart
 
 
@@ -110,7 +110,15 @@ def test_a_vocabulary_smaller_than_the_alphabet_is_an_error_with_both_numbers():
         Bpe(vocabulary=2).learn(["abc"], "abc")
 
 
-@pytest.mark.parametrize("wrong", [{"vocabulary": 0}, {"vocabulary": -1}, {"learn_from": "validation"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"vocabulary": 0},
+        {"vocabulary": -1},
+        {"learn_from": "validation"},
+        {"digits": "pairs"},
+    ],
+)
 def test_a_wrong_setting_is_named_with_its_value(wrong: dict):
     ((name, value),) = wrong.items()
     with pytest.raises(ValueError, match=f"{name} = {value!r}"):
@@ -120,6 +128,15 @@ def test_a_wrong_setting_is_named_with_its_value(wrong: dict):
 def test_a_document_outside_the_alphabet_is_an_error():
     with pytest.raises(ValueError, match=r"'c' \(U\+0063\) at 2"):
         Bpe().learn(["ab", "abc"], "ab")
+
+
+def test_an_unknown_character_leaves_nothing_behind():
+    """The pieces that came with it are not remembered without tokens."""
+    tokenizer = learned(["ab ab"])
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"'z' \(U\+007A\) at 3; "):
+            tokenizer.encode("ba z")
+        assert tokenizer.decode(tokenizer.encode("ba ab")) == "ba ab"
 
 
 def test_places_of_unknown_characters_count_from_the_start_of_the_text():
@@ -133,7 +150,7 @@ def test_places_of_unknown_characters_count_from_the_start_of_the_text():
     [
         ([["a", "x"]], "no token 'x' comes before it"),
         ([["ab", "a"], ["a", "b"]], "no token 'ab' comes before it"),
-        ([["a", "b"], ["a", "b"]], "'ab', which is a token already"),
+        ([["a", "b"], ["a", "b"]], "'ab' is a token already"),
         ([["a", "b"], ["b", "a"], ["a", "a"], ["b", "b"]], "2 characters and 4 merges are more than"),
         ([["b", "a"]], r"model.vocab.ba is missing"),
         ([["a"]], "model.merges: Expected"),
@@ -153,11 +170,13 @@ def test_restoring_checks_the_merges(merges: object, wrong: str):
 def test_more_pieces_than_are_remembered_change_nothing(monkeypatch: pytest.MonkeyPatch):
     tokenizer = learned(["abab ba aab"])
     before = tokenizer.encode("abba abab").tolist()
-    monkeypatch.setattr("onechange.tokenizer.bpe.MOST_REMEMBERED", 2)
+    assert tokenizer._encoding is not None
+    small = tokenizer._encoding.remembering(2)
+    monkeypatch.setattr(tokenizer, "_encoding", small)
     for text in ("aa", "bb", "ab ab aba", "baab"):
         tokenizer.encode(text)
         assert tokenizer.encode("abba abab").tolist() == before
-        assert len(tokenizer._remembered) <= 6
+        assert len(small._table) <= 6
 
 
 FIRST_TWENTY = {
@@ -200,7 +219,7 @@ def test_encoding_agrees_with_the_tokenizers_library_given_the_same_merges(cut_s
     tokenizer.learn(cut_stories.training, cut_stories.alphabet)
     vocabulary = {token: number for number, token in enumerate(tokenizer.tokens())}
     theirs = Peer(models.BPE(vocab=vocabulary, merges=tokenizer.merges))
-    split = r"\p{L}+|\p{Nd}+|\s+|[^\p{L}\p{Nd}\s]+"
+    split = r"\p{L}+|\p{Nd}+|\s+|[^\p{L}\p{Nd}\s]+"  # enough for these stories
     theirs.pre_tokenizer = pre_tokenizers.Split(Regex(split), behavior="isolated")  # pyright: ignore
     for story in cut_stories.validation:
         assert tokenizer.encode(story).tolist() == theirs.encode(story).ids

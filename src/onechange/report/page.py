@@ -1,15 +1,11 @@
 """`report.html`: one file that needs nothing beside it, no network, and no scripts to be read."""
 
-import base64
-import hashlib
 import json
 import math
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import vl_convert
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from onechange.report import (
@@ -19,9 +15,9 @@ from onechange.report import (
     heat,
     ladder,
     laws,
-    marks,
     provenance,
     sections,
+    sheet,
     still,
     stories,
     table,
@@ -32,33 +28,24 @@ from onechange.report import (
 from onechange.report.digits import plain
 from onechange.report.study import Study
 
-FILES = Path(__file__).parent
-
 
 def html(study: Study) -> str:
     """The whole page. Everything that comes from the study is escaped by the template."""
-    environment = Environment(
-        loader=PackageLoader("onechange.report", "."), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    environment.filters["colour"] = marks.colour
-    environment.filters["swatch"] = lambda index: Markup(marks.swatch(index))
+    environment = sheet.environment()
     drawn = {name: curves_chart.specification(study, layout) for name, layout in ladder.LAYOUTS.items()}
     moving = {name: specification for name, specification in drawn.items() if specification is not None}
     stills = {name: curves_chart.specification(study, ladder.LAYOUTS[name], hover=False) for name in moving}
     script = _bundle() if moving else ""
-    page = (FILES / "page.js").read_text("utf-8")
+    page = (sheet.FILES / "page.js").read_text("utf-8")
     found = _where(study)
-    style = _palette() + (FILES / "page.css").read_text("utf-8")
     if found is not None:
-        page += (FILES / "where.js").read_text("utf-8")
-        style += (FILES / "where.css").read_text("utf-8")
+        page += (sheet.FILES / "where.js").read_text("utf-8")
     seed = study.seeds[0] if study.seeds else 0
     return environment.get_template("page.html.jinja").render(
         study=study,
-        style=Markup(style),
+        style=sheet.style(*["where.css"] * (found is not None)),
         scripts=[Markup(text) for text in (script, page) if text],
-        policy=_policy([text for text in (script, page) if text]),
+        policy=sheet.policy([text for text in (script, page) if text]),
         charts=Markup(_data({"curves": moving, "where": _colours(found)})),
         answers=answer.answers(study),
         caution=answer.caution(study),
@@ -186,26 +173,10 @@ def _colours(found: dict[str, Any] | None) -> dict[str, Any] | None:
     return found["heat"].data() if found is not None and found["heat"] is not None else None
 
 
-def _palette() -> str:
-    def listed(colours: tuple[str, ...]) -> str:
-        return "".join(f"--arm-{index}:{colour};" for index, colour in enumerate(colours))
-
-    dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{listed(marks.DARK)}}}}}"
-    return f":root{{{listed(marks.LIGHT)}}}{dark}"
-
-
 def _data(value: Any) -> str:
     """JSON that is safe inside a script element: no end tag and no comment can be read in it."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _policy(scripts: list[str]) -> str:
-    """A content-security policy under which only the page's own scripts run and nothing can be loaded."""
-    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
-    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes) or "'none'"
-    rules = ["default-src 'none'", f"script-src {allowed}", "style-src 'unsafe-inline'"]
-    return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])
 
 
 @cache

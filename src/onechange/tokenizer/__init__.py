@@ -66,6 +66,13 @@ class Tokenizer(ABC):
         """What a reader of results should be told about this tokenizer, one sentence each."""
         return []
 
+    @final
+    def _repr_html_(self) -> str:
+        """What a notebook shows of the tokenizer."""
+        from onechange import tokenizer_card
+
+        return tokenizer_card.card(self)
+
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """The learned tokenizer as the content of a Hugging Face `tokenizer.json`, in JSON values: the library

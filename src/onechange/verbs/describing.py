@@ -1,14 +1,11 @@
-"""`onechange corpus describe` and `onechange tokenizer show`."""
+"""`onechange corpus describe`."""
 
-from pathlib import Path
 from typing import Any
 
 from rich.table import Column, Table
 from rich.text import Text
 
-from onechange import dataset, documents, family, source, tokenizer_file, tokenizer_show
-from onechange.prompts import demonstration
-from onechange.study import DEMONSTRATION
+from onechange import documents, source
 from onechange.verbs import output, preparing
 
 
@@ -37,37 +34,3 @@ def corpus(word: str, as_json: bool) -> None:
         )
         table.add_row(name.replace("_", " "), Text(shown if name != "separator" else repr(value)))
     output.out.print(table)
-
-
-@preparing.shown()
-def tokenizer(what: str, text: str | None, data: str | None, as_json: bool) -> None:
-    """Split a text with a run's tokenizer or with a member learned now."""
-    if (Path(what) / "tokenizer.json").is_file():
-        found = tokenizer_file.load(Path(what) / "tokenizer.json")
-        asked = DEMONSTRATION if text is None else text
-    elif what in family.members("tokenizer"):
-        prepared = documents.prepare(source.parse(data or "storyworld"), watch=preparing.watch)
-        found = dataset.learn(prepared, family.resolve("tokenizer", what), preparing.watch)
-        asked = demonstration(DEMONSTRATION, prepared) if text is None else text
-    else:
-        raise LookupError(
-            f"{what!r} is neither a run's folder nor a tokenizer; there is {', '.join(family.members('tokenizer'))}"
-        )
-    try:
-        split = tokenizer_show.describe(found, asked)
-    except ValueError as error:
-        advice = "; name another text with --text" if text is None else ""
-        raise ValueError(f"{asked!r}: {error.args[0]}{advice}") from None
-    if as_json:
-        output.document(
-            {"vocabulary": found.vocabulary_size, "remarks": tokenizer_show.remarks(found), **split}
-        )
-        return
-    drawn = tokenizer_show.coloured(split) if output.out.is_terminal else tokenizer_show.marked(split)
-    output.out.print(drawn, markup=False, soft_wrap=True)
-    output.out.print(
-        f"\n{split['characters']} characters, {split['token_count']} tokens, "
-        f"{split['characters_per_token'] or 0:.2f} characters per token; vocabulary {found.vocabulary_size:,}"
-    )
-    for remark in tokenizer_show.remarks(found):
-        output.out.print(remark)

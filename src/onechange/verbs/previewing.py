@@ -25,6 +25,7 @@ def dry_run(request: Request, as_json: bool) -> None:
         raise ValueError(f"--dry-run estimates for this machine alone: leave out --cluster {request.cluster}")
     processes = launch.asked(request.processes)
     plan, _, _ = prepared(request, processes)
+    plan.check()
     arms = []
     estimate.time_steps(plan, say)
     for name in plan.arms:
