@@ -41,7 +41,7 @@ Task = tuple[Callable[[], Any], Callable[[Any], int]]
 def ours(stories: list[str], alphabet: str, vocabulary: int) -> dict[str, Task]:
     learned = Bpe(vocabulary=vocabulary)
     learned.learn(stories, alphabet)
-    state = learned.state()
+    state = learned.to_json()
 
     def learn(tokenizer: Bpe) -> int:
         tokenizer.learn(stories, alphabet)
