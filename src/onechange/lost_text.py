@@ -6,10 +6,10 @@ _SHOWN = 20
 _FORMS = ("NFC", "NFKC", "NFD", "NFKD")
 
 
-def why(text: str, found: str) -> str | None:
+def why(text: str, found: str, unknown: str | None = None) -> str | None:
     """The end of a sentence that says how ``found``, what the tokens stand for, first differs from ``text``.
 
-    ``None`` where they are the same.
+    ``None`` where they are the same. ``unknown``: the token that stands for what has none.
     """
     if found == text:
         return None
@@ -20,6 +20,8 @@ def why(text: str, found: str) -> str | None:
         return "it puts a space before each text"
     if not given:
         return f"it adds {short(made)} to the end of a text"
+    if unknown and made.startswith(unknown):
+        return f"it has no token for {short(given.split(maxsplit=1)[0] if given.strip() else given)}"
     if given[0].isspace():
         return "it alters white space"
     if given[0] != given[0].lower() and made.startswith(given[0].lower()):

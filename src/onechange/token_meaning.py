@@ -35,6 +35,13 @@ def token_bytes(content: Mapping[str, Any], tokens: Mapping[str, int]) -> list[b
     return found
 
 
+def unknown(model: Mapping[str, Any]) -> str | None:
+    """The token that stands for what has none, if there is one."""
+    if model.get("unk_id") is not None:
+        return model["vocab"][model["unk_id"]][0]
+    return model.get("unk_token")
+
+
 def _steps(content: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     """The decoder, taken apart."""
     if content["decoder"] is not None:

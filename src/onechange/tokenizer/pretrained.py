@@ -47,6 +47,7 @@ class Pretrained(Tokenizer):
         self.sha256 = sha256
         self._encoder: Any = None
         self._tokens: list[bytes] = []
+        self._unknown: str | None = None
 
     @classmethod
     def pinned(cls, resolved: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,12 +87,16 @@ class Pretrained(Tokenizer):
 
     def restore(self, content: dict[str, Any]) -> None:
         self._set(content)
-        hugging_face.agree(content, {**self.to_json(), **dict.fromkeys(LEFT_OUT)})
+        expected = {**self.to_json(), **dict.fromkeys(LEFT_OUT)}
+        if content != expected:
+            hugging_face.agree(content, expected)  # says where
 
     def _set(self, content: Mapping[str, Any]) -> None:
         encoder = peer_library.encoder("tokenizer 'pretrained'", content)
         tokens = encoder.get_vocab(with_added_tokens=True)
-        self._tokens = token_meaning.token_bytes(json.loads(encoder.to_str()), tokens)
+        read = json.loads(encoder.to_str())
+        self._tokens = token_meaning.token_bytes(read, tokens)
+        self._unknown = token_meaning.unknown(read["model"])
         self._encoder = encoder
 
     def _why(self, text: str) -> str | None:
@@ -100,9 +105,7 @@ class Pretrained(Tokenizer):
             ids = self.encode(text)
         except ValueError as error:
             return f"it cannot write {lost_text.short(text)}: {error.args[0]}"
-        return lost_text.why(
-            text, b"".join([self._tokens[number] for number in ids]).decode(errors="replace")
-        )
+        return lost_text.why(text, self.decode(ids), self._unknown)
 
 
 def _read(source: str) -> tuple[str, dict[str, Any]]:
