@@ -102,7 +102,9 @@ def test_ties_go_to_the_greatest_pair(tmp_path: Path):
 
 def test_a_text_full_of_special_tokens_teaches_no_part_of_them(tmp_path: Path):
     draw = random.Random(3)
-    lines = [" ".join(draw.choices(["lost", "list", "last", "end", "text", "of", "fact"], k=5)) for _ in range(400)]
+    lines = [
+        " ".join(draw.choices(["lost", "list", "last", "end", "text", "of", "fact"], k=5)) for _ in range(400)
+    ]
     (tmp_path / "text").write_text(END.join(lines) + END * 50, encoding="utf-8")
     vocabulary, merges = run_train_bpe(tmp_path / "text", 300, [END])
     learned = [token for token in vocabulary.values() if len(token) > 1 and token != END.encode()]
