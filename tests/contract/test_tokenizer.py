@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -223,6 +224,54 @@ def test_a_content_that_is_none_is_an_error(name: str, tokenizer: Tokenizer):
     for bad in wrong:
         with pytest.raises(ValueError):
             family.build("tokenizer", resolved(name)).restore(bad)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where in a JSON value there is something that could be something else; of long lists and tables the ends."""
+    yield path
+    inner = list(
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+    for key, found in inner if len(inner) < 20 else [*inner[:2], *inner[-2:]]:
+        yield from places(found, (*path, key))
+
+
+ODD = [
+    None,
+    True,
+    -1,
+    10**9,
+    10**30,
+    0.5,
+    "",
+    "ab",
+    "\0",
+    [],
+    {},
+    [[]],
+    {"type": "Sequence"},
+    {"type": "Split"},
+]
+
+
+def test_a_content_that_was_tampered_with_is_refused_or_used_as_it_says(name: str, tokenizer: Tokenizer):
+    """Never anything but a `ValueError` in one line, and never a content that is silently taken for another."""
+    content = json.dumps(tokenizer.to_json())
+    for place in list(places(json.loads(content)))[1:]:
+        for odd in ODD:
+            altered = json.loads(content)
+            holder = altered
+            for key in place[:-1]:
+                holder = holder[key]
+            holder[place[-1]] = odd
+            other: Tokenizer = family.build("tokenizer", resolved(name))
+            try:
+                other.restore(altered)
+            except ValueError as error:
+                assert "\n" not in str(error)
+                continue
+            assert other.to_json() == altered
+            other.token_bytes()
 
 
 def test_the_order_of_documents_does_not_matter(name: str):

@@ -105,7 +105,12 @@ class Pretrained(Tokenizer):
             ids = self.encode(text)
         except ValueError as error:
             return f"it cannot write {lost_text.short(text)}: {error.args[0]}"
-        return lost_text.why(text, self.decode(ids), self._unknown)
+        found = b"".join([self._tokens[number] for number in ids.tolist()])
+        return (
+            None
+            if found == text.encode()
+            else lost_text.why(text, found.decode(errors="replace"), self._unknown)
+        )
 
 
 def _read(source: str) -> tuple[str, dict[str, Any]]:
