@@ -18,7 +18,7 @@ STORIES = [
 ]
 """48 of them, in characters of one to four bytes."""
 TEXT = "\n<|endoftext|>\n".join([*STORIES[:30], STORIES[3], "  ", *STORIES[30:], STORIES[0]]) + "\n"
-BPE = {"name": "bpe", "vocabulary": 60, "learn_from": "training"}
+BPE = family.resolve("tokenizer", {"name": "bpe", "vocabulary": 60})
 
 
 def small(patch: Any) -> None:

@@ -55,7 +55,9 @@ def test_the_truth_itself_is_in_memory_and_by_hand(truth: dict[str, Any], tmp_pa
     assert truth["test"] == []
 
 
-@pytest.mark.parametrize("tokenizer", [BPE, {**BPE, "learn_from": "all"}, {"name": "character"}], ids=str)
+@pytest.mark.parametrize(
+    "tokenizer", [BPE, {**BPE, "learn_from": "all"}, {"name": "character"}, {"name": "byte"}], ids=str
+)
 def test_a_large_text_is_what_a_small_one_is(
     text: Path, tokenizer: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

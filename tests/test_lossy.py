@@ -55,7 +55,6 @@ def _lowering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     with in_haste(tmp_path / "cache"):
         yield
     sys.modules.pop("onechange.tokenizer.lowering", None)
-    vars(contract).pop("lowering", None)
 
 
 def run(tmp_path: Path, *words: object) -> str:

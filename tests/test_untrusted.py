@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onechange import digest, laboratory, tokenizer_file, untrusted
+from onechange import digest, laboratory, merges, tokenizer_file, untrusted
 from onechange import report as pages
 from onechange.checkpoint import Checkpoints
 from onechange.tensor_file import describe
-from onechange.tokenizer import bpe
 from small_studies import Outcome, files, in_haste, onechange
 from test_checkpoint import sealed
 from test_laboratory import run, tale, text_file
@@ -280,20 +279,23 @@ def test_a_head_that_promises_more_than_the_file_has_is_refused(study: Path, hea
 
 def test_merges_that_double_and_double_are_refused(study: Path):
     """Sixty merges, each of the longest token with itself: 2⁶⁰ characters."""
-    path = study / "arms/merged/seed-0/tokenizer.json"
-    content = json.loads(path.read_text())
-    model = content["state"]["model"]
+    run = study / "arms/merged/seed-0"
+    content = json.loads((run / "tokenizer.json").read_text())
+    model = content["model"]
     alphabet = [token for token in model["vocab"] if len(token) == 1]
     letter = alphabet[-1]
     model["merges"] = [[letter * (1 << n), letter * (1 << n)] for n in range(12)]
     tokens = [*alphabet, *(letter * (2 << n) for n in range(12))]
     model["vocab"] = {token: number for number, token in enumerate(tokens)}
-    path.write_text(json.dumps(content))
-    assert tokenizer_file.load(path).vocabulary_size == len(tokens)
+    (run / "tokenizer.json").write_text(json.dumps(content))
+    config = json.loads((run / "tokenizer_config.json").read_text())
+    config["onechange"]["sha256"] = digest.of_file(run / "tokenizer.json")["sha256"]
+    (run / "tokenizer_config.json").write_text(json.dumps(config))
+    assert tokenizer_file.load(run).vocabulary_size == len(tokens)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bpe, "MOST_CHARACTERS", 1 << 10)
-        with pytest.raises(ValueError, match="merge 9 makes the tokens longer than 1,024 characters in all"):
-            tokenizer_file.load(path)
+        patch.setattr(merges, "MOST_BYTES", 1 << 10)
+        with pytest.raises(ValueError, match="merge 9 makes the tokens longer than 1,024 bytes in all"):
+            tokenizer_file.load(run)
 
 
 @pytest.mark.parametrize("depth", [2_000, 200_000])
@@ -306,6 +308,7 @@ def test_merges_that_double_and_double_are_refused(study: Path):
         "arms/merged/arm.json",
         "arms/merged/seed-0/recipe.toml",
         "arms/merged/seed-0/tokenizer.json",
+        "arms/merged/seed-0/tokenizer_config.json",
         "arms/merged/seed-0/metrics.jsonl",
         "arms/merged/seed-0/timing.jsonl",
         "arms/merged/seed-0/measures.json",
@@ -316,7 +319,9 @@ def test_merges_that_double_and_double_are_refused(study: Path):
 )
 def test_deep_nesting_is_one_line(study: Path, text: Path, name: str, depth: int):
     deep = "[" * depth + "]" * depth
-    key = {"start.json": "source", "tokenizer.json": "settings"}.get(Path(name).name, "step")
+    key = {"start.json": "source", "tokenizer.json": "model", "tokenizer_config.json": "onechange"}.get(
+        Path(name).name, "step"
+    )
     content = f"question = {deep}" if name.endswith(".toml") else f'{{"{key}": {{"x": {deep}}}}}\n'
     (study / name).write_text(content)
     assert check(study, text) >= 1
@@ -331,6 +336,7 @@ def test_deep_nesting_is_one_line(study: Path, text: Path, name: str, depth: int
         ("arms/merged/arm.json", untrusted.LARGE),
         ("arms/merged/seed-0/recipe.toml", untrusted.SMALL),
         ("arms/merged/seed-0/tokenizer.json", untrusted.LARGE),
+        ("arms/merged/seed-0/tokenizer_config.json", untrusted.SMALL),
         ("arms/merged/seed-0/metrics.jsonl", untrusted.LARGE),
         ("arms/merged/seed-0/measures.json", untrusted.LARGE),
         ("arms/merged/seed-0/checkpoints/best.json", untrusted.SMALL),

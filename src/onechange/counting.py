@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Int32, Int64
 
 from onechange import processor
+from onechange.compiled import compiled
 from onechange.piece_table import PieceTable
 from onechange.pieces import Pieces
 
@@ -20,28 +21,39 @@ class Counts:
 
     def __init__(self) -> None:
         self.table = PieceTable()
-        self.times: Int64[np.ndarray, " pieces"] = np.zeros(0, dtype=np.int64)
+        self._times = np.zeros(0, dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self.table)
 
+    @property
+    def times(self) -> Int64[np.ndarray, " pieces"]:
+        """How often each piece of `table` occurs, in the order of their numbers."""
+        return self._times[: len(self)]
+
     def add(self, documents: list[bytes], pieces: Pieces) -> "Counts":
         """Count the pieces of UTF-8 ``documents`` too."""
         for text, start, ends in pieces.cuts(documents):
-            found = self.table.numbers(text, start, ends)
-            self._count(np.bincount(found, minlength=len(self.table)))
+            self._count(self.table.numbers(text, start, ends), np.ones(1, dtype=np.int64))
         return self
 
     def merge(self, other: "Counts") -> None:
         """Add what ``other`` has counted."""
-        found = self.table.numbers(other.table.text, 0, other.table.ends)
-        times = np.zeros(len(self.table), dtype=np.int64)
-        times[found] = other.times
-        self._count(times)
+        self._count(self.table.numbers(other.table.text, 0, other.table.ends), other.times)
 
-    def _count(self, times: Int64[np.ndarray, " pieces"]) -> None:
-        times[: len(self.times)] += self.times
-        self.times = times
+    def _count(self, numbers: Int32[np.ndarray, " found"], times: Int64[np.ndarray, "_"]) -> None:
+        """``times``: of each of ``numbers``, or once for all."""
+        missing = len(self) - len(self._times)
+        if missing > 0:
+            more = np.zeros(max(len(self._times), missing), dtype=np.int64)
+            self._times = np.concatenate([self._times, more])
+        _add(self._times, numbers, times)
+
+
+@compiled
+def _add(counts: np.ndarray, numbers: np.ndarray, times: np.ndarray) -> None:
+    for at in range(len(numbers)):
+        counts[numbers[at]] += times[at if len(times) > 1 else 0]
 
 
 def count(documents: Iterable[bytes], pieces: Pieces, threads: int | None = None) -> Counts:

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from onechange import family
 from onechange.recipe import Recipe
 from onechange.study import Study
 
@@ -43,9 +44,12 @@ def of_studies(held: Study, now: Study) -> str:
 
 
 def of_recipes(held: Recipe, now: Recipe) -> str:
-    """The same of two runs' recipes. A corpus is the same where its fingerprint is, wherever it came from."""
+    """The same of two runs' recipes. A corpus is the same where its fingerprint is, wherever it came from, and so
+    is a tokenizer."""
     before, after = (msgspec.to_builtins(recipe) for recipe in (held, now))
     del before["corpus"], after["corpus"]
+    for content in (before, after):
+        content["tokenizer"] = family.determining("tokenizer", content["tokenizer"])
     return "; ".join(_differences(before, after))
 
 

@@ -96,6 +96,12 @@ def version(family: str, name: str) -> int:
     return getattr(member(family, name), "version", 1)
 
 
+def determining(family: str, resolved: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that decide numbers: without those that only say where something lies."""
+    places = getattr(member(family, resolved["name"]), "places", ())
+    return {key: value for key, value in resolved.items() if key not in places}
+
+
 def checked(key: str, value: Any, kind: Any) -> Any:
     """``value`` as ``kind``, strictly; a `ValueError` names ``key``, the value and what is allowed."""
     try:

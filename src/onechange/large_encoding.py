@@ -34,7 +34,7 @@ def place(cache: Path, corpus: Corpus, resolved: Mapping[str, Any]) -> Path:
     content = {
         "format": FORMAT,
         "corpus": corpus.fingerprint,
-        "tokenizer": resolved,
+        "tokenizer": family.determining("tokenizer", resolved),
         "version": family.version("tokenizer", resolved["name"]),
     }
     key = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]

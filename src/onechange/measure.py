@@ -107,21 +107,22 @@ def _check(tokenizer: Tokenizer, text: Encoding) -> None:
             f"the stories have {tokens:,} tokens, the text {len(text.ids):,}: characters are missing"
         )
     table = token_table(tokenizer.token_bytes())
-    lengths = np.stack([table.characters, table.bytes], axis=1)
-    stories = np.stack([text.story_characters, text.story_bytes], axis=1)
-    total, same = np.zeros(2, dtype=np.int64), True
+    told = {"characters": text.story_characters, "bytes": text.story_bytes}
+    total, same = dict.fromkeys(told, 0), True
     for first in range(0, len(ends), _STORIES):
         start = int(ends[first - 1]) if first else 0
         some = ends[first : first + _STORIES] - start
-        begun = lengths[text.ids[start : start + some[-1]]].cumsum(axis=0)[some - 1]
-        held = np.diff(begun, axis=0, prepend=np.zeros((1, 2), dtype=np.int64))
-        total += held.sum(axis=0)
-        same = same and np.array_equal(held, stories[first : first + _STORIES])
-    whole = total.tolist() == [text.characters, text.bytes]
+        ids = text.ids[start : start + some[-1]]
+        for what, stories in told.items():
+            held = np.add.reduceat(getattr(table, what)[ids], np.append(0, some[:-1]))
+            total[what] += int(held.sum())
+            same = same and np.array_equal(held, stories[first : first + _STORIES])
+    whole = list(total.values()) == [text.characters, text.bytes]
     if not whole or not same:
         raise ValueError(
-            f"the tokens hold {total[0]:,} characters in {total[1]:,} bytes, the text {text.characters:,} in "
-            f"{text.bytes:,}: not the same text" + (", story by story" if whole else "")
+            f"the tokens hold {total['characters']:,} characters in {total['bytes']:,} bytes, "
+            f"the text {text.characters:,} in {text.bytes:,}: not the same text"
+            + (", story by story" if whole else "")
         )
 
 

@@ -57,6 +57,7 @@ class Plan:
     """Of every arm, as it was timed where the study began; only a budget in seconds needs it."""
     _tokenizers: dict[str, Tokenizer] = field(default_factory=dict)
     _datasets: dict[str, Dataset] = field(default_factory=dict)
+    _pinned: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in self.study.arm_names:  # every mistake in the study shows before anything is done
@@ -79,6 +80,7 @@ class Plan:
     def settings(self, arm: str) -> dict[str, Any]:
         """The arm's resolved settings under the plan's scale; a window given in characters has become one of tokens."""
         settings = self.study.settings(arm, self.scale)
+        settings["tokenizer"] = self._tokenizer(arm)
         window = settings["window"]
         if isinstance(window, dict):
             settings["window"] = max(1, round(window["characters"] / self._characters_per_token(arm)))
@@ -109,11 +111,19 @@ class Plan:
 
     def dataset(self, arm: str) -> Dataset:
         """The corpus under the arm's tokenizer; arms with the same tokenizer share it."""
-        resolved = self.study.settings(arm, self.scale)["tokenizer"]
+        resolved = self._tokenizer(arm)
         key = json.dumps(resolved, sort_keys=True)
         if key not in self._datasets:
             self._datasets[key] = dataset.made(self.corpus, resolved, watch=self.watch)
         return self._datasets[key]
+
+    def _tokenizer(self, arm: str) -> dict[str, Any]:
+        """The arm's tokenizer; where it lies outside the study, what lies there is looked at once."""
+        resolved = self.study.settings(arm, self.scale)["tokenizer"]
+        key = json.dumps(resolved, sort_keys=True)
+        if key not in self._pinned:
+            self._pinned[key] = family.member("tokenizer", resolved["name"]).pinned(resolved)
+        return dict(self._pinned[key])
 
     @cached_property
     def chosen(self) -> Means:

@@ -92,6 +92,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         """SHA-256 of the canonical JSON of all that determines the numbers: no name of an arm, no path."""
         content = msgspec.to_builtins(self)
         content["corpus"] = None  # the fingerprint stands for it
+        content["tokenizer"] = family.determining("tokenizer", self.tokenizer)
         content["versions"] = self.versions
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()

@@ -12,7 +12,7 @@ FEW = 8
 
 def longest(tokenizer: Tokenizer, count: int) -> list[str]:
     """The ``count`` tokens of most characters, of several as long the first; none of a single character."""
-    lengths = [len(token.decode(errors="replace")) for token in tokenizer.token_bytes()]
+    lengths = [len(token.decode(errors="ignore")) for token in tokenizer.token_bytes()]
     order = sorted(range(len(lengths)), key=lambda number: -lengths[number])
     texts = tokenizer.tokens()
     return [texts[number] for number in order[:count] if lengths[number] > 1]
@@ -20,7 +20,7 @@ def longest(tokenizer: Tokenizer, count: int) -> list[str]:
 
 def first(tokenizer: Tokenizer, count: int) -> list[str]:
     """The first tokens, by id, that stand for more than one character: of `bpe` those of the first merges."""
-    contents = [token.decode(errors="replace") for token in tokenizer.token_bytes()]
+    contents = [token.decode(errors="ignore") for token in tokenizer.token_bytes()]
     several = (text for text, content in zip(tokenizer.tokens(), contents, strict=True) if len(content) > 1)
     return list(islice(several, count))
 

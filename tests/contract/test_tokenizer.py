@@ -5,10 +5,12 @@ value and another that makes a difference.
 """
 
 import importlib.util
+import inspect
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -224,6 +226,54 @@ def test_a_content_that_is_none_is_an_error(name: str, tokenizer: Tokenizer):
             family.build("tokenizer", resolved(name)).restore(bad)
 
 
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where in a JSON value there is something that could be something else; of long lists and tables the ends."""
+    yield path
+    inner = list(
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+    for key, found in inner if len(inner) < 20 else [*inner[:2], *inner[-2:]]:
+        yield from places(found, (*path, key))
+
+
+ODD = [
+    None,
+    True,
+    -1,
+    10**9,
+    10**30,
+    0.5,
+    "",
+    "ab",
+    "\0",
+    [],
+    {},
+    [[]],
+    {"type": "Sequence"},
+    {"type": "Split"},
+]
+
+
+def test_a_content_that_was_tampered_with_is_refused_or_used_as_it_says(name: str, tokenizer: Tokenizer):
+    """Never anything but a `ValueError` in one line, and never a content that is silently taken for another."""
+    content = json.dumps(tokenizer.to_json())
+    for place in list(places(json.loads(content)))[1:]:
+        for odd in ODD:
+            altered = json.loads(content)
+            holder = altered
+            for key in place[:-1]:
+                holder = holder[key]
+            holder[place[-1]] = odd
+            other: Tokenizer = family.build("tokenizer", resolved(name))
+            try:
+                other.restore(altered)
+            except ValueError as error:
+                assert "\n" not in str(error)
+                continue
+            assert other.to_json() == altered
+            other.token_bytes()
+
+
 def test_the_order_of_documents_does_not_matter(name: str):
     documents = TRAINING + VALIDATION
     assert behaviour(learned(resolved(name), documents)) == behaviour(
@@ -281,11 +331,21 @@ def test_every_setting_turns_something(name: str):
     assert turns(name).keys() == family.defaults("tokenizer", name).keys()
     for setting, (value, other) in turns(name).items():
         assert resolved(name)[setting] == value
-        assert behaviour(learned(resolved(name))) != behaviour(learned(resolved(name, **{setting: other})))
+        try:
+            turned = behaviour(learned(resolved(name, **{setting: other})))
+        except ValueError as error:  # that says what is wrong with the setting
+            assert repr(resolved(name)[setting]) in str(error) or repr(other).strip("'") in str(error)
+            continue
+        assert behaviour(learned(resolved(name))) != turned
 
 
 def test_the_defaults_learn_too(name: str):
-    assert learned(family.resolve("tokenizer", name)).vocabulary_size >= len(ALPHABET)
+    settings = family.defaults("tokenizer", name)
+    must_be_given = {
+        key: turns(name)[key][0] for key, value in settings.items() if value is inspect.Parameter.empty
+    }
+    resolved = family.resolve("tokenizer", {"name": name, **must_be_given})
+    assert learned(resolved).vocabulary_size >= len(ALPHABET)
 
 
 def test_nothing_can_be_encoded_before_learning_where_anything_is_learned(name: str, tokenizer: Tokenizer):

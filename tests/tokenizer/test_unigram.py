@@ -20,7 +20,7 @@ from onechange.tokenizer.unigram import Unigram
 from onechange.unigram_learning import GRAIN
 
 turns = {
-    "vocabulary": (60, 65),
+    "vocabulary": (75, 60),
     "learn_from": ("training", "all"),
     "split": ("classes", "gpt2"),
     "digits": ("pattern", "single"),
@@ -90,6 +90,15 @@ def test_what_the_text_does_not_hold_can_be_written_at_the_lowest_probability(to
     lowest = min(tokenizer.scores.values())
     assert [tokenizer.scores[character] for character in "xyz"] == [lowest] * 3
     assert tokenizer.decode(tokenizer.encode("xzy the")) == "xzy the"
+
+
+@pytest.mark.parametrize("more", [0, 1, 2])
+def test_learning_few_tokens_ends(more: int):
+    """Twenty-five letters that come only after a q each: the trainer alone would go on for ever."""
+    letters = [chr(code) for code in range(ord("a"), ord("z"))]
+    tokenizer = learned([" ".join(f"q{letter}" for letter in letters * 40)], more=more)
+    assert tokenizer.vocabulary_size == tokenizer.vocabulary
+    assert [len(token) > 1 for token in tokenizer.tokens()].count(True) == more
 
 
 def test_no_token_spans_two_pieces():

@@ -1,7 +1,7 @@
 """The family `tokenizer`: text to ids and back. One file per kind."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -15,11 +15,18 @@ class Tokenizer(ABC):
     """
 
     version: ClassVar[int] = 1
+    places: ClassVar[tuple[str, ...]] = ()
+    """Settings that only say where something lies: they are no part of a run's identity."""
     learn_from: str = "training"
     """Whose text `learn` is to be given: ``"training"``, or ``"all"`` (labelled in every report as peeking)."""
     loss: str | None = None
     """Why decoding may not give the text back, as the end of a sentence ("it lowers capitals"); ``None``: it always
     does."""
+
+    @classmethod
+    def pinned(cls, resolved: Mapping[str, Any]) -> dict[str, Any]:
+        """``resolved`` settings with those filled in that say which thing lies at a place, once a study begins."""
+        return dict(resolved)
 
     @property
     @final

@@ -45,6 +45,7 @@ class Bpe(Tokenizer):
         pair_encoding.check("bpe", vocabulary, learn_from)
         self.vocabulary = vocabulary
         self.learn_from = learn_from
+        self.split, self.digits, self.space = split, digits, space
         self._pieces = Pieces(split, digits, space)
         self._alphabet: Alphabet | None = None
         self._tokens: list[bytes] = []

@@ -48,7 +48,9 @@ class ByteBpe(Tokenizer):
             )
         self.vocabulary = vocabulary
         self.learn_from = learn_from
+        self.special_tokens = special_tokens
         self._special = SpecialTokens(special_tokens)
+        self.split, self.digits, self.space = split, digits, space
         self._pieces = Pieces(split, digits, space)
         self._special_ids: dict[str, int] = {}
         self._tokens: list[bytes] = []

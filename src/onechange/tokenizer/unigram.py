@@ -44,6 +44,7 @@ class Unigram(Tokenizer):
         pair_encoding.check("unigram", vocabulary, learn_from)
         self.vocabulary = vocabulary
         self.learn_from = learn_from
+        self.split, self.digits, self.space = split, digits, space
         self._pieces = Pieces(split, digits, space)
         self._alphabet: Alphabet | None = None
         self._scores: dict[str, float] = {}
