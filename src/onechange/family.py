@@ -98,7 +98,8 @@ def version(family: str, name: str) -> int:
 
 def determining(family: str, resolved: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that decide numbers: without those that only say where something lies."""
-    places = getattr(member(family, resolved["name"]), "places", ())
+    known = resolved["name"] in members(family)
+    places = getattr(member(family, resolved["name"]), "places", ()) if known else ()
     return {key: value for key, value in resolved.items() if key not in places}
 
 
