@@ -13,7 +13,7 @@ import jaxtyping
 import pytest
 
 SPEAK_OF_SHAPES = (
-    "attention", "counting", "encoding", "evaluate", "kinds", "mlp", "model", "norm",
+    "attention", "encoding", "evaluate", "kinds", "mlp", "model", "norm",
     "position", "readings", "spelling", "symbols", "token_table", "unicode_classes", "windows",
 )  # fmt: skip
 jaxtyping.install_import_hook([f"onechange.{name}" for name in SPEAK_OF_SHAPES], "beartype.beartype")

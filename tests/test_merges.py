@@ -214,7 +214,7 @@ def test_learning_leaves_the_row_as_it_was():
     [
         ([0] * 64, [1 << 22], [1 << 23, 1 << 24, 1 << 25]),  # a run: every merge doubles the longest token
         ([0, 1], [1 << 24, 1 << 24], [1 << 25]),  # all together have just as many
-        ([0, 1], [1 << 24, (1 << 24) + 1], []),  # one byte more
+        ([0, 1], [1 << 24, 1 << 24, 1], []),  # one byte more, of a token that is not in the text
     ],
 )
 def test_learning_ends_before_the_tokens_fill_the_memory(ids: list[int], lengths: list[int], made: list[int]):

@@ -60,19 +60,32 @@ def test_a_piece_longer_than_the_room_for_all_at_first(length: int):
     assert table.piece(1).tobytes() == long
 
 
+def mixed(word: int) -> int:
+    return int(piece_table._mixed(np.uint64(word % WORD)))
+
+
+def seeded(length: int) -> int:
+    """What the hash of a piece of this length begins with."""
+    return length * 0x9E3779B97F4A7C15 % WORD
+
+
 def test_different_pieces_of_the_same_hash_are_told_apart():
     """The mixing of two words can be undone, so that for any first eight bytes others can be found that collide."""
-
-    def mixed(word: int) -> int:
-        return int(piece_table._mixed(np.uint64(word % WORD)))
-
-    start = 16 * 0x9E3779B97F4A7C15
     goal = 0x0123456789ABCDEF
     found = []
     for number in range(50):
         first = f"word{number:04}".encode()
-        second = mixed(start ^ int.from_bytes(first)) ^ goal
+        second = mixed(seeded(16) ^ int.from_bytes(first)) ^ goal
         found.append(first + second.to_bytes(8))
     table = PieceTable()
     assert numbers(table, found + found[::-1]) == [*range(50), *reversed(range(50))]
     assert len(set(table._hashes[:50].tolist())) == 1
+
+
+def test_a_piece_is_not_a_longer_one_of_the_same_hash_that_begins_with_it():
+    short = b"eight by"
+    word = int.from_bytes(short)
+    rest = mixed(seeded(16) ^ word) ^ seeded(8) ^ word
+    table = PieceTable()
+    assert numbers(table, [short + rest.to_bytes(8), short]) == [0, 1]
+    assert table._hashes[0] == table._hashes[1]

@@ -110,7 +110,7 @@ def test_classes_take_every_character_for_what_python_does(beside: str, name: st
         ("gpt4", "pattern", "pattern", "IT'S 'LL 1234!?\n\n  x (y", "IT|'S| '|LL| |123|4|!?\n\n| | x| (|y"),
         ("gpt4", "pattern", "pattern", "a\tb  \n \n  c", "a|\tb|  \n \n| | c"),
         ("gpt4", "runs", "pattern", " 1234", " |1234"),
-        ("gpt4", "pattern", "apart", "a (b\n c", "a| |(b|\n |c"),
+        ("gpt4", "pattern", "apart", "a b (b\n c", "a| |b| |(b|\n |c"),
     ],
 )  # fmt: skip
 def test_pieces_by_hand(split: str, digits: Digits, space: Space, text: str, cut: str):

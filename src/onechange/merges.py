@@ -228,7 +228,6 @@ def _learn(
     counts = np.empty(1 << 12, np.int64)
     heads = np.empty(1 << 12, before.dtype)
     tails = np.empty(1 << 12, before.dtype)
-    steps = np.empty(1 << 12, np.int32)
     pairs = 0
     # The lists: places, and the next entry of the same list. Entries that are used up are used again.
     places = np.empty(max(16, len(ids)), before.dtype)
@@ -296,7 +295,7 @@ def _learn(
                 pair = slots[slot]
                 if pair < 0:
                     if pairs == len(keys):
-                        keys, counts, steps = _longer(keys), _longer(counts), _longer(steps)
+                        keys, counts = _longer(keys), _longer(counts)
                         heads, tails = _longer(heads), _longer(tails)
                         slots = np.full(2 * len(slots), -1, np.int32)
                         for held in range(pairs):
@@ -307,15 +306,12 @@ def _learn(
                     keys[pair] = key
                     counts[pair] = 0
                     heads[pair] = tails[pair] = -1
-                    steps[pair] = -1
                     pairs += 1
-                counts[pair] += weight
-                if steps[pair] != step:
-                    steps[pair] = step
                     if fresh == len(made):
                         made = _longer(made)
                     made[fresh] = pair
                     fresh += 1
+                counts[pair] += weight
                 if free >= 0:
                     added = free
                     free = following_entry[free]
