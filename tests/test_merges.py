@@ -140,16 +140,25 @@ def test_learning_on_bytes_agrees_with_counting_everything_anew(pieces: dict[str
     assert of_symbols(content, Bytes(), number) == plain_merges.merges(content, number)
 
 
+@pytest.mark.parametrize("before", [*range(4090, 4100), *range(8185, 8195)])
+def test_no_pair_is_lost_where_there_is_more_room_to_be_made(before: int):
+    """A pair that is number 4,096 or so is counted again after as many others have come as fit at first."""
+    others = [chr(0x4E00 + number) + "x" for number in range(before + 5)]
+    pieces = {"yy": 5} | dict.fromkeys(others[:before], 1)
+    pieces |= {"zz": 3, others[-5]: 1, others[-4]: 1, others[-3]: 1, others[-2]: 1, "zzq": 3}
+    assert learned(pieces, 2) == [("z", "z"), ("y", "y")]
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_thousands_of_pairs_agree_too(seed: int):
-    """More pairs, places and entries in the heap than there is room for at first."""
+    """More pairs and entries in the heap than there is room for at first."""
     draw = random.Random(seed)
-    letters = "".join(map(chr, range(0x4E00, 0x4E00 + 150)))
+    letters = "".join(map(chr, range(0x4E00, 0x4E00 + 250)))
     pieces = {
-        "".join(draw.choices(letters, k=draw.randint(1, 60))): draw.randint(1, 3) for _ in range(150)
+        "".join(draw.choices(letters, k=draw.randint(1, 60))): draw.randint(1, 3) for _ in range(250)
     } | {"".join(draw.choices("ab", k=draw.randint(1, 90))): draw.randint(1, 3) for _ in range(10)}
-    assert len(plain_merges.pairs((list(piece), 1) for piece in pieces)) > 3000
-    assert learned(pieces, 150) == plain_merges.merges(pieces, 150)
+    assert len(plain_merges.pairs((list(piece), 1) for piece in pieces)) > 5000
+    assert learned(pieces, 100) == plain_merges.merges(pieces, 100)
 
 
 @given(any_pieces)

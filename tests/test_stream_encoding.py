@@ -126,9 +126,9 @@ def test_a_piece_without_end_is_looked_at_a_few_times_in_all(
 
 
 def test_a_text_read_by_lines_takes_less_than_a_megabyte():
-    words = [f"{word}{number}" for number in range(1000) for word in ("cat", "sat", "there", "é", "中")]
+    words = [f"{word * 9} {number}" for number in range(1000) for word in ("cats", "sitting", "там", "中文")]
     lines = [" ".join(words[at : at + 9]) + "\n" for at in range(0, len(words), 9)] + ["<|endoftext|>\n"]
-    tokenizer = ByteBpe(vocabulary=8000, special_tokens=("<|endoftext|>",))
+    tokenizer = ByteBpe(vocabulary=3000, special_tokens=("<|endoftext|>",))
     tokenizer.learn(lines)
     size = sum(map(len, lines))
     list(tokenizer.encode_iterable(lines))  # compiled
@@ -141,5 +141,5 @@ def test_a_text_read_by_lines_takes_less_than_a_megabyte():
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert number > 700_000
+    assert number > 200_000
     assert peak - before < 1_000_000
