@@ -17,16 +17,19 @@ _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _VALUES = {character: value for value, character in enumerate(hugging_face.BYTES)}
 
 
+def check(tokens: Mapping[str, int]) -> None:
+    """Raise a `ValueError` if there are no ``tokens`` or their ids go too far."""
+    last = max(tokens.values(), default=-1)
+    if not 0 <= last < MOST_IDS:
+        raise ValueError(f"its ids go up to {last:,}: there must be at least one, and at most {MOST_IDS:,}")
+
+
 def token_bytes(content: Mapping[str, Any], tokens: Mapping[str, int]) -> list[bytes]:
     """What every id stands for, empty for one that no token has.
 
-    ``content``: that of the file. ``tokens``: all tokens and their ids. A `ValueError` if there are none or too many.
+    ``content``: that of the file. ``tokens``: all tokens and their ids, which `check` has found to be fit.
     """
-    size = max(tokens.values(), default=-1) + 1
-    if not 0 < size <= MOST_IDS:
-        raise ValueError(
-            f"its ids go up to {size - 1:,}: there must be at least one, and at most {MOST_IDS:,}"
-        )
+    size = max(tokens.values()) + 1
     literal = {added["content"] for added in content["added_tokens"]}
     meaning = _meaning(list(_steps(content)))
     found = [b""] * size

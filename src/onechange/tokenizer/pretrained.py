@@ -94,6 +94,7 @@ class Pretrained(Tokenizer):
     def _set(self, content: Mapping[str, Any]) -> None:
         encoder = peer_library.encoder("tokenizer 'pretrained'", content)
         tokens = encoder.get_vocab(with_added_tokens=True)
+        token_meaning.check(tokens)  # the library writes down every id that is missing, however many
         read = json.loads(encoder.to_str())
         self._tokens = token_meaning.token_bytes(read, tokens)
         self._unknown = token_meaning.unknown(read["model"])
