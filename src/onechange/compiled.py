@@ -4,6 +4,7 @@ What is kept is thrown away when the function's own file changes, and only then:
 compiled function of another file.
 """
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ import numba
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """``function`` as machine code that lets other threads run beside it. Indices are not checked."""
+    function = inspect.unwrap(function)  # tests wrap functions to check the shapes that they are given
     kept: Any = numba.njit(nogil=True, cache=True)
     try:
         return kept(function)

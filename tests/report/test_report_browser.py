@@ -134,6 +134,7 @@ def test_stories_are_chosen_by_prompt_and_checkpoint(chromium, page):
     chromium.open(page)
     shown = "return [...document.querySelectorAll('.point')].filter(e => e.offsetParent !== null)"
     shown += ".map(e => [e.parentElement.dataset.prompt, e.dataset.point])"
+    chromium.wait_for("return document.querySelectorAll('input[name=prompt]').length > 2")
     assert chromium.evaluate(shown) == [["0", "best"]]
     chromium.evaluate("document.querySelectorAll('input[name=prompt]')[2].click()")
     chromium.evaluate("document.querySelector('input[name=point][value=last]').click()")

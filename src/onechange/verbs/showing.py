@@ -84,6 +84,6 @@ def _document(one: Wanted, tokenizer: Tokenizer, split: Split) -> dict[str, Any]
         "vocabulary": tokenizer.vocabulary_size,
         "lossless": tokenizer.lossless,
         "loss": tokenizer.loss,
-        "remarks": tokenizer.remarks(),
+        "remarks": tokenizer_show.remarks(tokenizer),
         **split.to_json(),
     }
