@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 CHARACTERS = (
-    "abzAZéßſ"  # letters; the long s, which is an s where case does not matter
+    "abzAZéßſłž"  # letters; the long s, which is an s where case does not matter
     "stdmlrvSTDMLRVe'’"  # what contractions are made of
     "0129٣५½Ⅷ²〇"  # digits of three scripts; other numbers
     "   \t\n\n\r\x0b\x0c\x85\x1c\x1d\x1e\x1f\xa0\u1680\u2003\u2028\u2029\u202f\u3000"  # blanks
@@ -22,6 +22,7 @@ WORDS = [
     "'ve",
     "'Re",
     "'ſ",
+    "'łs",
     "can't",
     "I'm",
     " the",

@@ -199,6 +199,11 @@ def test_the_earliest_merge_comes_first_not_the_leftmost():
     assert applied(["abcabc"], [("c", "a"), ("a", "b"), ("b", "c")]) == [["ab", "ca", "bc"]]
 
 
+def test_a_piece_ends_where_a_longer_one_before_it_went_on():
+    """Behind aa there is nothing, though the piece before had a b there."""
+    assert applied(["cdb", "aa", "aab"], [("a", "a"), ("aa", "b")]) == [["c", "d", "b"], ["aa"], ["aab"]]
+
+
 def test_learning_leaves_the_row_as_it_was():
     row = laid_out({b"abab": 1, b"x": 3, b"ba": 2}, Bytes())
     before = [array.copy() for array in row]

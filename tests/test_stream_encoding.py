@@ -72,6 +72,14 @@ def test_ids_of_parts_are_those_of_the_whole(split: str, special: tuple[str, ...
     same()
 
 
+@given(st.text("ab! ", max_size=30), st.lists(st.integers(0, 5), max_size=20))
+def test_a_pattern_of_one_s_own_may_look_ahead_to_the_end(text: str, sizes: list[int]):
+    """An exclamation mark far behind decides whether the letters are cut one by one."""
+    cut, none = Pieces(r"[ab](?=.*!)|[ab]+"), SpecialTokens([])
+    parts = list(stream_encoding.settled(parted(text, sizes), cut, none))
+    assert [piece for part in parts for piece in cut.cut(part)] == cut.cut(text)
+
+
 def test_without_special_tokens_nothing_is_one():
     tokenizer = learned()
     assert tokenizer.decode(list(tokenizer.encode_iterable(["<|en", "d|>"]))) == "<|end|>"
