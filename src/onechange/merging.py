@@ -4,6 +4,7 @@ A piece of n symbols takes O(n log n): the merges that are possible in it wait i
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Int32, Int64
@@ -19,8 +20,13 @@ class Merging:
         lefts, rights = np.array(pairs, dtype=np.uint64).reshape(-1, 2).T
         self._keys = (lefts << np.uint64(32)) | rights
         self._made = np.array(made, dtype=np.int32)
-        self._slots = np.full(1 << max(4, (2 * len(pairs)).bit_length()), -1, dtype=np.int32)
-        _place(self._slots, self._keys)
+
+    @cached_property
+    def _slots(self) -> np.ndarray:
+        """Where each merge is found by its pair; made when it is first needed: who only learns compiles nothing."""
+        slots = np.full(1 << max(4, (2 * len(self._keys)).bit_length()), -1, dtype=np.int32)
+        _place(slots, self._keys)
+        return slots
 
     def apply(
         self, ids: Int32[np.ndarray, " symbols"], ends: Int64[np.ndarray, " pieces"]

@@ -6,11 +6,12 @@ Every distinct piece is merged once; a text is then the tokens of its pieces, lo
 import copy
 import threading
 from collections.abc import Iterable, Sequence
+from itertools import chain, pairwise
 
 import numpy as np
 from jaxtyping import Int32, Int64
 
-from onechange import counting, merges
+from onechange import counting, merges, small_merges
 from onechange.compiled import compiled
 from onechange.merging import Merging
 from onechange.piece_table import PieceTable
@@ -29,16 +30,27 @@ def learn(
     `onechange.merges.learn` says which. The ids of ``symbols`` are their numbers in the order of its ``tokens``. A
     `ValueError` names a character that is no symbol.
     """
-    counts = counting.count(documents, pieces)
-    table, tokens = counts.table, symbols.tokens
+    unread, held, size = iter(documents), [], 0
+    while size <= small_merges.MOST_TEXT and (document := next(unread, None)) is not None:
+        held.append(document)
+        size += len(document)
+    few = small_merges.count(held, pieces) if size <= small_merges.MOST_TEXT else None
+    if few is not None:
+        text, ends, times = small_merges.joined(few)
+    else:
+        counts = counting.count(chain(held, unread), pieces)
+        text, ends, times = counts.table.text, counts.table.ends, counts.times
     try:
-        ids, ends = symbols.ids(table.text, table.ends)
+        ids, id_ends = symbols.ids(text, ends)
     except ValueError:
-        for piece in range(len(table)):  # the error of one piece gives places that a person can find
-            symbols.ids(table.piece(piece), np.array([len(table.piece(piece))]))
+        for start, end in pairwise(
+            [0, *ends.tolist()]
+        ):  # one piece's error gives places that a person can find
+            symbols.ids(text[start:end], np.array([end - start]))
         raise
-    found: list[tuple[bytes, bytes]] = []
-    for left, right in merges.learn(merges.laid_out(ids, ends, counts.times), tokens, number):
+    learner = merges.learn if few is None else small_merges.learn
+    tokens, found = symbols.tokens, []
+    for left, right in learner(merges.laid_out(ids, id_ends, times), tokens, number):
         found.append((tokens[left], tokens[right]))
         tokens.append(tokens[left] + tokens[right])
     return found
