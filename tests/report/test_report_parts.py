@@ -227,6 +227,18 @@ def test_a_change_is_named_with_what_it_replaced_where_that_is_known(tmp_path, c
     assert answer.change(study, study.arms[2]) == label
 
 
+def test_another_setting_of_the_same_member_is_named_alone_with_what_it_was(study):
+    arm = study.arms[1]
+    (key,) = arm.record["change"]
+    assert key == "tokenizer" and study.arms[0].name == arm.parent
+    study.arms[0].record["tokenizer"] = {"name": "bpe", "vocabulary": 4096, "split": "classes"}
+    arm.record["change"] = {"tokenizer": {"name": "bpe", "vocabulary": 256}}
+    assert answer.change(study, arm) == "tokenizer: vocabulary 4,096 → 256"
+    assert answer.change(study, arm, brief=True) == "tokenizer: vocabulary 4,096 → 256"
+    study.arms[0].record["tokenizer"] = {"name": "byte_bpe", "vocabulary": 4096}
+    assert answer.change(study, arm) == "tokenizer: byte_bpe → bpe, vocabulary 256"
+
+
 @pytest.mark.parametrize(
     ("verdict", "difference", "low", "high", "said"),
     [

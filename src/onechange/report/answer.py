@@ -87,14 +87,37 @@ def member(arm: Arm) -> str:
 def change(study: Study, arm: Arm, brief: bool = False) -> str:
     """``tokenizer: character → bpe, vocabulary 4,096``; the old side is left out where it is not recorded.
 
-    Where ``brief``, a member's settings are left out too.
+    Of the same member with other settings only those: ``tokenizer: vocabulary 4,096 → 256``. Where ``brief``, the
+    settings of a new member are left out.
     """
     key = changed_key(arm)
     if key is None:
         return ""
-    new = member(arm) if brief else _described(arm.record["change"][key])
-    old = _before(study, arm, key)
+    value, old = arm.record["change"][key], _before(study, arm, key)
+    if isinstance(value, Mapping) and len(value) > 1 and old == value.get("name"):
+        settings = {setting: given for setting, given in value.items() if setting != "name"}
+        told = [
+            f"{setting} {_setting_before(study, arm, key, setting)}{_described(given)}"
+            for setting, given in settings.items()
+        ]
+        return f"{key}: {', '.join(told)}"
+    new = member(arm) if brief else _described(value)
     return f"{key}: {old} → {new}" if old else f"{key}: {new}"
+
+
+def _setting_before(study: Study, arm: Arm, key: str, setting: str) -> str:
+    """What the parent's member has for ``setting``, with an arrow; nothing where it is not recorded."""
+    names = {other.name: other for other in study.arms}
+    parent = names.get(arm.parent or "")
+    recorded = [parent.record.get(key)] if parent is not None else []
+    while parent is not None:
+        recorded.append((parent.record.get("change") or {}).get(key))
+        parent = names.get(parent.parent or "")
+    recorded.append((study.record.get("settings") or {}).get(key))
+    for found in recorded:
+        if isinstance(found, Mapping) and setting in found:
+            return f"{_described(found[setting])} → "
+    return ""
 
 
 def _before(study: Study, arm: Arm, key: str) -> str | None:
