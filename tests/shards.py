@@ -25,7 +25,7 @@ class Shards(Tokenizer):
         return found
 
     def learn(self, documents: Iterable[str], alphabet: str) -> None:
-        raise NotImplementedError
+        raise NotImplementedError("it is given its tokens, and never learned or saved")
 
     @property
     def vocabulary_size(self) -> int:
@@ -38,7 +38,7 @@ class Shards(Tokenizer):
         return list(self._tokens)
 
     def to_json(self) -> dict[str, Any]:
-        raise NotImplementedError
+        raise NotImplementedError("it is given its tokens, and never learned or saved")
 
     def restore(self, content: dict[str, Any]) -> None:
-        raise NotImplementedError
+        raise NotImplementedError("it is given its tokens, and never learned or saved")

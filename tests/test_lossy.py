@@ -92,4 +92,4 @@ def test_a_lossless_one_has_no_such_remark():
 def test_the_ruler_gives_the_reason():
     lossy = as_lossy(character("ab"))
     with pytest.raises(ValueError, match=r"not lossless \(it says so\), so .* no nats per character"):
-        measure(small_model(2, 4), lossy, None, lossy.encode("a"))  # type: ignore[arg-type]
+        measure(small_model(2, 4), lossy, None, lossy.encode("a"))  # type: ignore[arg-type]  # refused before the text is looked at

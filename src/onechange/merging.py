@@ -37,6 +37,7 @@ class Merging:
         return tokens[:number], token_ends
 
 
+# `onechange.merges` has the same: a compiled function calls none of another file, see `onechange.compiled`.
 @compiled
 def _slot(slots: np.ndarray, keys: np.ndarray, key: np.uint64) -> int:
     last = len(slots) - 1

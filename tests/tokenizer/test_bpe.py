@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections import Counter
 from itertools import product
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -158,9 +158,9 @@ def test_places_of_unknown_characters_count_from_the_start_of_the_text():
         ("ab", "model.merges: Expected"),
     ],
 )
-def test_restoring_checks_the_merges(merges: object, wrong: str):
+def test_restoring_checks_the_merges(merges: list[Any] | str, wrong: str):
     content = learned(["ab"]).to_json()
-    tokens = ["a", "b", *["ab", "xx", "yy", "zz"][: len(list(merges))]]  # type: ignore[call-overload]
+    tokens = ["a", "b", *["ab", "xx", "yy", "zz"][: len(merges)]]
     content["model"]["vocab"] = {token: number for number, token in enumerate(tokens)}
     content["model"]["merges"] = merges
     with pytest.raises(ValueError, match=wrong):
