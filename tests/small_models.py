@@ -1,14 +1,15 @@
 """Models of a few hundred weights with strong opinions: their figures depend on every token they see."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
 from onechange import family
 from onechange.alphabet import Alphabet
 from onechange.first_weights import fill
+from onechange.initialization.gpt2 import Gpt2Initialization
 from onechange.model import Model
+from onechange.settings import DEFAULTS
 from onechange.sizes import Sizes
 from onechange.tokenizer import Tokenizer
 from onechange.tokenizer.bpe import Bpe
@@ -19,15 +20,10 @@ def small_model(
     vocabulary: int, window: int, *, position: str = "learned", dropout: float = 0.0, seed: int = 0
 ) -> Model:
     """Two layers of width 16, its weights far larger than first weights, so that context matters."""
-    parts: dict[str, dict[str, Any]] = {
-        name: family.resolve(name, position if name == "position" else family.members(name)[0])
-        for name in family.MODEL_FAMILIES
-    }
-    parts["norm"] = family.resolve("norm", "layer")
-    parts["mlp"] = family.resolve("mlp", "gelu")
-    parts["attention"] = family.resolve("attention", "heads")
+    parts = {name: family.resolve(name, DEFAULTS[name]) for name in family.MODEL_FAMILIES}
+    parts["position"] = family.resolve("position", position)
     model = Model(Sizes(2, 2, 16, window, vocabulary, dropout), parts)
-    fill(model, seed, 2)
+    fill(model, seed, 2, Gpt2Initialization())
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.ndim >= 2:

@@ -32,7 +32,7 @@ class Surprise(nn.Module):
 
     def forward(self, tokens: Int[Tensor, "batch time"], targets: Int[Tensor, "batch time"]) -> Tensor:
         """The surprise at every target in nats, "batch time"."""
-        return self.surprise(self.model(tokens), self.model.embedding, targets)
+        return self.surprise(self.model(tokens), self.model.scoring, targets)
 
 
 class Engine:
@@ -62,7 +62,7 @@ class Engine:
             keep_freed_memory()
         self.model = Model(recipe.sizes(vocabulary), recipe.parts)
         self.model.recompute = recipe.activations == "recompute"
-        fill(self.model, recipe.seed, recipe.layers)
+        fill(self.model, recipe.seed, recipe.layers, build("initialization", recipe.initialization))
         self.model.to(self.device)
         optimizer: Optimizer = build("optimizer", recipe.optimizer)
         self.schedule: Schedule = build("schedule", recipe.schedule)

@@ -15,8 +15,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-MODEL_FAMILIES = ("position", "norm", "mlp", "attention")
-TRAINING_FAMILIES = ("optimizer", "schedule")
+MODEL_FAMILIES = ("position", "norm", "placement", "mlp", "attention", "embedding")
+TRAINING_FAMILIES = ("initialization", "optimizer", "schedule")
 FAMILIES = ("corpus", "tokenizer", *MODEL_FAMILIES, *TRAINING_FAMILIES)
 
 

@@ -1,10 +1,11 @@
 """The whole forward pass on one page. It knows families, never members.
 
-tokens → embedding (+ position) → blocks of attention and mlp, each with its norm before and a residual around →
-final norm → scores against the same embedding table (tied).
+tokens → embedding (+ position) → blocks of attention and mlp, each with a residual around it and norms where the
+placement has them → the last norm → scores against a table, by default the one that was read.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import torch
@@ -13,9 +14,13 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from onechange import dropout
+from onechange import dropout, family
+from onechange.attention import Attention
 from onechange.dropout import Dropout, drop
+from onechange.embedding import Embedding
 from onechange.family import build
+from onechange.mlp import Mlp
+from onechange.placement import Placement
 from onechange.position import Position
 from onechange.sizes import Sizes
 
@@ -25,10 +30,11 @@ class Block(nn.Module):
 
     def __init__(self, sizes: Sizes, parts: Mapping[str, Mapping[str, Any]]) -> None:
         super().__init__()
-        self.attention_norm = build("norm", parts["norm"], sizes)
-        self.attention = build("attention", parts["attention"], sizes)
-        self.mlp_norm = build("norm", parts["norm"], sizes)
-        self.mlp = build("mlp", parts["mlp"], sizes)
+        around = partial(build, "placement", parts["placement"], sizes, partial(build, "norm", parts["norm"], sizes))
+        self.attention: Attention = build("attention", parts["attention"], sizes)
+        self.attention_norm: Placement = around()
+        self.mlp: Mlp = build("mlp", parts["mlp"], sizes)
+        self.mlp_norm: Placement = around()
         self.dropout = sizes.dropout
 
     def forward(
@@ -36,13 +42,15 @@ class Block(nn.Module):
         x: Float[Tensor, "batch time width"],
         position: Position,
         positions: Int[Tensor, " time"],
+        bias: Float[Tensor, "heads time time"] | None = None,
         keys: Int[Tensor, "2 2"] | None = None,
     ) -> Float[Tensor, "batch time width"]:
-        """``keys``: of the dropout on what attention and mlp add, ``None`` for none."""
-        mixed = self.attention(self.attention_norm(x), position, positions)
-        x = x + (mixed if keys is None else drop(mixed, self.dropout, keys[0]))
-        thought = self.mlp(self.mlp_norm(x))
-        return x + (thought if keys is None else drop(thought, self.dropout, keys[1]))
+        """``bias``: what ``position`` adds to the scores. ``keys``: of the dropout on what attention and mlp add,
+        ``None`` for none."""
+        mixed = self.attention(self.attention_norm.before(x), position, positions, bias)
+        x = self.attention_norm.after(x, mixed if keys is None else drop(mixed, self.dropout, keys[0]))
+        thought = self.mlp(self.mlp_norm.before(x))
+        return self.mlp_norm.after(x, thought if keys is None else drop(thought, self.dropout, keys[1]))
 
 
 class Model(nn.Module):
@@ -58,7 +66,9 @@ class Model(nn.Module):
         self.position: Position = build("position", parts["position"], sizes)
         self.dropout = Dropout(sizes.dropout)
         self.blocks = nn.ModuleList(Block(sizes, parts) for _ in range(sizes.layers))
-        self.norm = build("norm", parts["norm"], sizes)
+        last = family.member("placement", parts["placement"]["name"]).last
+        self.norm: nn.Module = last(partial(build, "norm", parts["norm"], sizes))
+        self.unembedding: Embedding = build("embedding", parts["embedding"], sizes)
         self.recompute = False
         """Whether training keeps only what goes into each block, and computes the rest anew for the gradients."""
 
@@ -69,36 +79,42 @@ class Model(nn.Module):
         if positions is None:
             positions = torch.arange(tokens.shape[1], device=tokens.device)
         x = self.position.embed(F.embedding(tokens, self.embedding), positions)
+        bias = self.position.bias(positions, positions)  # once for all blocks
         keys = None
         if self.sizes.dropout and self.training:
             keys = dropout.keys(1 + 2 * len(self.blocks)).to(x.device)
             x = self.dropout(x, keys[0])
         for number, block in enumerate(self.blocks):
-            given = (x, self.position, positions, None if keys is None else keys[1 + 2 * number :][:2])
+            given = (x, self.position, positions, bias, None if keys is None else keys[1 + 2 * number :][:2])
             if self.recompute:  # all that is random was drawn above
                 x = checkpoint(block, *given, use_reentrant=False, preserve_rng_state=False)
             else:
                 x = block(*given)
         return self.norm(x)
 
+    @property
+    def scoring(self) -> Float[Tensor, "vocabulary width"]:
+        """The table whose products with the features are the scores."""
+        return self.unembedding(self.embedding)
+
     def logits(self, features: Float[Tensor, "... width"]) -> Float[Tensor, "... vocabulary"]:
         """Unnormalised log-probabilities of every token, in float32."""
-        return F.linear(features, self.embedding).float()
+        return F.linear(features, self.scoring).float()
 
     def nats(
         self, tokens: Int[Tensor, "batch time"], targets: Int[Tensor, "batch time"]
     ) -> Float[Tensor, "batch time"]:
         """The surprise at every target, −ln p, in nats, float32."""
-        return surprise(self(tokens), self.embedding, targets)
+        return surprise(self(tokens), self.scoring, targets)
 
 
 def surprise(
     features: Float[Tensor, "batch time width"],
-    embedding: Float[Tensor, "vocabulary width"],
+    scoring: Float[Tensor, "vocabulary width"],
     targets: Int[Tensor, "batch time"],
 ) -> Float[Tensor, "batch time"]:
     """−ln p of every target, in nats; the softmax is float32 whatever the precision of the product."""
-    logits = F.linear(features, embedding).float()
+    logits = F.linear(features, scoring).float()
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none").view(targets.shape)
 
 

@@ -212,7 +212,7 @@ class Plan:
             "change": _change(arm_of_study.change, settings) if arm_of_study else None,
             "summary": _summary(arm_of_study.change, settings) if arm_of_study else None,
             "parameters": parameter_count(model),
-            "embedding_share": model.embedding.numel() / parameter_count(model),
+            "embedding_share": _tables(model) / parameter_count(model),
             "vocabulary": data.tokenizer.vocabulary_size,
             "tokenizer": settings["tokenizer"],
             "remarks": data.tokenizer.remarks(),
@@ -247,6 +247,11 @@ class Plan:
         )
         with torch.device("meta"):  # shapes only: nothing is allocated
             return Model(sizes, {name: settings[name] for name in family.MODEL_FAMILIES})
+
+
+def _tables(model: Model) -> int:
+    """Parameters of the tables with a row for every token."""
+    return model.embedding.numel() + parameter_count(model.unembedding)
 
 
 def _sweep(arm: Arm | None) -> dict[str, Any] | None:

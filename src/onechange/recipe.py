@@ -20,15 +20,18 @@ Activations = Literal["keep", "recompute"]
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Families are tables ``{"name": …, settings…}`` with every default filled in."""
 
-    FORMAT: ClassVar[int] = 2
+    FORMAT: ClassVar[int] = 3
 
     corpus: dict[str, Any]
     corpus_fingerprint: str
     tokenizer: dict[str, Any]
     position: dict[str, Any]
     norm: dict[str, Any]
+    placement: dict[str, Any]
     mlp: dict[str, Any]
     attention: dict[str, Any]
+    embedding: dict[str, Any]
+    initialization: dict[str, Any]
     optimizer: dict[str, Any]
     schedule: dict[str, Any]
     layers: int

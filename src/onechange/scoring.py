@@ -62,7 +62,7 @@ def batches(
                 inputs=held[:, :-1],
                 targets=held[:, 1:],
                 numbers=at[:, 1:] - before,
-                nats=surprise(features, model.embedding, batch[:, 1:]).double().numpy(),
+                nats=surprise(features, model.scoring, batch[:, 1:]).double().numpy(),
                 features=features,
                 overlapping=place >= overlapping[:, None],
                 alone=place >= alone[:, None],

@@ -10,11 +10,13 @@ from torch import Tensor
 
 from onechange import family
 from onechange.first_weights import fill
+from onechange.initialization.gpt2 import Gpt2Initialization
 from onechange.model import Model
+from onechange.settings import DEFAULTS
 from onechange.sizes import Sizes
 
 SIZES = Sizes(layers=2, heads=2, width=16, window=24, vocabulary=29)
-USUAL = {"position": "learned", "norm": "layer", "mlp": "gelu", "attention": "heads"}
+USUAL = {kind: DEFAULTS[kind] for kind in family.MODEL_FAMILIES}
 
 
 def parts(kind: str, settings: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -23,7 +25,7 @@ def parts(kind: str, settings: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def small_model(kind: str, settings: dict[str, Any], seed: int = 0) -> Model:
     model = Model(SIZES, parts(kind, settings))
-    fill(model, seed, SIZES.layers)
+    fill(model, seed, SIZES.layers, Gpt2Initialization())
     return model
 
 

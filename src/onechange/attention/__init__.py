@@ -18,6 +18,8 @@ class Attention(nn.Module, ABC):
 
     version: ClassVar[int] = 1
     out: nn.Linear
+    reach: int | None = None
+    """How many keys a query sees at most, itself included; ``None``: all before it."""
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__()
@@ -25,6 +27,21 @@ class Attention(nn.Module, ABC):
 
     @abstractmethod
     def forward(
-        self, x: Float[Tensor, "batch time width"], position: Position, positions: Int[Tensor, " time"]
+        self,
+        x: Float[Tensor, "batch time width"],
+        position: Position,
+        positions: Int[Tensor, " time"],
+        bias: Float[Tensor, "heads time time"] | None = None,
     ) -> Float[Tensor, "batch time width"]:
-        """What is added to the residual stream. ``position`` turns queries and keys and biases the scores."""
+        """What is added to the residual stream. ``position`` turns queries and keys; ``bias`` is its bias between all
+        ``positions``, added to the scores."""
+
+    @abstractmethod
+    def weights(
+        self,
+        x: Float[Tensor, "batch time width"],
+        position: Position,
+        positions: Int[Tensor, " time"],
+        bias: Float[Tensor, "heads time time"] | None = None,
+    ) -> Float[Tensor, "batch heads query key"]:
+        """How much each query takes from each key, in float32; a query's weights are at least 0 and add up to 1."""

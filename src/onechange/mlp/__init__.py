@@ -20,5 +20,5 @@ class Mlp(nn.Module, ABC):
         self.sizes = sizes
 
     @abstractmethod
-    def forward(self, x: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time width"]:
+    def forward(self, x: Float[Tensor, "... width"]) -> Float[Tensor, "... width"]:
         """What is added to the residual stream."""

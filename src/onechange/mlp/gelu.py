@@ -22,5 +22,5 @@ class GeluMlp(Mlp):
         self.hidden = nn.Linear(sizes.width, 4 * sizes.width, bias=False)
         self.out = nn.Linear(4 * sizes.width, sizes.width, bias=False)
 
-    def forward(self, x: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time width"]:
+    def forward(self, x: Float[Tensor, "... width"]) -> Float[Tensor, "... width"]:
         return self.out(F.gelu(self.hidden(x)))

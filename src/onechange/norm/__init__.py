@@ -19,5 +19,5 @@ class Norm(nn.Module, ABC):
         self.sizes = sizes
 
     @abstractmethod
-    def forward(self, x: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time width"]:
+    def forward(self, x: Float[Tensor, "... width"]) -> Float[Tensor, "... width"]:
         """The normalised features; statistics in float32."""

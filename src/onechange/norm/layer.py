@@ -22,5 +22,5 @@ class LayerNorm(Norm):
         super().__init__(sizes)
         self.gain = nn.Parameter(torch.ones(sizes.width))
 
-    def forward(self, x: Float[Tensor, "batch time width"]) -> Float[Tensor, "batch time width"]:
+    def forward(self, x: Float[Tensor, "... width"]) -> Float[Tensor, "... width"]:
         return F.layer_norm(x, (self.sizes.width,), self.gain, eps=1e-5)

@@ -15,6 +15,8 @@ class Position(nn.Module):
     """
 
     version: ClassVar[int] = 1
+    longest: int | None = None
+    """How many positions there are; ``None``: as many as one likes."""
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__()
@@ -25,13 +27,14 @@ class Position(nn.Module):
         return x
 
     def rotate(
-        self, x: Float[Tensor, "batch heads time head"], positions: Int[Tensor, " time"]
-    ) -> Float[Tensor, "batch heads time head"]:
-        """Queries or keys, turned by their positions, in every block."""
+        self, x: Float[Tensor, "... time head"], positions: Int[Tensor, "*#batch time"]
+    ) -> Float[Tensor, "... time head"]:
+        """Queries or keys, turned by their positions, in every block. ``positions`` may have further dimensions that
+        go with those of ``x`` before its last."""
         return x
 
     def bias(
         self, queries: Int[Tensor, " query"], keys: Int[Tensor, " key"]
     ) -> Float[Tensor, "heads query key"] | None:
-        """What is added to the attention scores, in every block, or ``None`` for nothing."""
+        """What is added to the attention scores, float32, or ``None`` for nothing. Asked once, for all blocks."""
         return None

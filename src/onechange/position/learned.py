@@ -20,6 +20,7 @@ class LearnedPosition(Position):
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__(sizes)
+        self.longest = sizes.window
         self.table = nn.Parameter(torch.empty(sizes.window, sizes.width))
 
     def embed(self, x: Float[Tensor, "batch time width"], positions: Int[Tensor, " time"]) -> Tensor:

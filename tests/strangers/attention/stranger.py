@@ -19,7 +19,23 @@ class StrangeAttention(Attention):
         self.out = nn.Linear(sizes.width, sizes.width, bias=False)
 
     def forward(
-        self, x: Float[Tensor, "batch time width"], position: Position, positions: Int[Tensor, " time"]
+        self,
+        x: Float[Tensor, "batch time width"],
+        position: Position,
+        positions: Int[Tensor, " time"],
+        bias: Float[Tensor, "heads time time"] | None = None,
     ) -> Float[Tensor, "batch time width"]:
-        seen = torch.arange(1, x.shape[1] + 1, device=x.device)[:, None]
-        return self.out(self.value(x).cumsum(1) / seen)
+        return self.out(self._equal(x) @ self.value(x))
+
+    def weights(
+        self,
+        x: Float[Tensor, "batch time width"],
+        position: Position,
+        positions: Int[Tensor, " time"],
+        bias: Float[Tensor, "heads time time"] | None = None,
+    ) -> Float[Tensor, "batch heads query key"]:
+        return self._equal(x).expand(len(x), self.sizes.heads, -1, -1)
+
+    def _equal(self, x: Float[Tensor, "batch time width"]) -> Float[Tensor, "time time"]:
+        time = x.shape[1]
+        return torch.ones(time, time, device=x.device).tril() / torch.arange(1, time + 1, device=x.device)[:, None]

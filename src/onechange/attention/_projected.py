@@ -1,0 +1,83 @@
+"""What `heads` and `grouped` share: projections, and what may be done to queries, keys and what the heads found."""
+
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from onechange import attending
+from onechange.attention import Attention
+from onechange.position import Position
+from onechange.sizes import Sizes
+
+Gate = Literal["none", "head", "feature"]
+QueryKeyNorm = Literal["none", "rms"]
+
+
+class ProjectedAttention(Attention):
+    """Queries, keys and values are linear in the input; no biases, no dropout on the attention weights.
+
+    Dropout there would take torch's attention off its fast path on a processor, at twice the time of a whole step.
+    """
+
+    def __init__(
+        self, sizes: Sizes, key_value_heads: int, query_key_norm: QueryKeyNorm, sliding: int, gate: Gate
+    ) -> None:
+        super().__init__(sizes)
+        if sliding < 0:
+            raise ValueError(f"attention.sliding = {sliding}: must be at least 1 token, or 0 for the whole window")
+        self.reach = sliding or None
+        width, narrow = sizes.width, key_value_heads * sizes.head_width
+        self.query = nn.Linear(width, width, bias=False)
+        self.key = nn.Linear(width, narrow, bias=False)
+        self.value = nn.Linear(width, narrow, bias=False)
+        self.out = nn.Linear(width, width, bias=False)
+        self.shared = sizes.heads // key_value_heads
+        normed = query_key_norm == "rms"
+        self.query_gain = nn.Parameter(torch.ones(sizes.head_width)) if normed else None
+        self.key_gain = nn.Parameter(torch.ones(sizes.head_width)) if normed else None
+        gates = {"none": 0, "head": sizes.heads, "feature": width}[gate]
+        self.gate = nn.Linear(width, gates, bias=False) if gates else None
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch time width"],
+        position: Position,
+        positions: Int[Tensor, " time"],
+        bias: Float[Tensor, "heads time time"] | None = None,
+    ) -> Float[Tensor, "batch time width"]:
+        query, key = self._query_and_key(x, position, positions)
+        mixed = attending.attend(query, key, self._shared(self._split(self.value(x))), bias, self.reach)
+        mixed = mixed.transpose(1, 2)
+        if self.gate is not None:
+            mixed = mixed * torch.sigmoid(self.gate(x)).unflatten(2, (self.sizes.heads, -1))
+        return self.out(mixed.flatten(2))
+
+    def weights(
+        self,
+        x: Float[Tensor, "batch time width"],
+        position: Position,
+        positions: Int[Tensor, " time"],
+        bias: Float[Tensor, "heads time time"] | None = None,
+    ) -> Float[Tensor, "batch heads query key"]:
+        return attending.weights(*self._query_and_key(x, position, positions), bias, self.reach)
+
+    def _query_and_key(
+        self, x: Float[Tensor, "batch time width"], position: Position, positions: Int[Tensor, " time"]
+    ) -> tuple[Float[Tensor, "batch heads time head"], Float[Tensor, "batch heads time head"]]:
+        query, key = self._split(self.query(x)), self._split(self.key(x))
+        if self.query_gain is not None and self.key_gain is not None:
+            query, key = _normed(query, self.query_gain), _normed(key, self.key_gain)
+        return position.rotate(query, positions), self._shared(position.rotate(key, positions))
+
+    def _split(self, x: Float[Tensor, "batch time features"]) -> Float[Tensor, "batch some time head"]:
+        return x.unflatten(2, (-1, self.sizes.head_width)).transpose(1, 2)
+
+    def _shared(self, x: Float[Tensor, "batch some time head"]) -> Float[Tensor, "batch heads time head"]:
+        return x if self.shared == 1 else x.repeat_interleave(self.shared, 1)
+
+
+def _normed(x: Float[Tensor, "batch some time head"], gain: Float[Tensor, " head"]) -> Tensor:
+    return F.rms_norm(x.float(), (x.shape[-1],), gain, eps=1e-6).to(x.dtype)
