@@ -10,6 +10,7 @@ import torch
 import onechange.norm
 from onechange import family
 from onechange.first_weights import fill
+from onechange.initialization.gpt2 import Gpt2Initialization
 from onechange.model import Model
 from onechange.sizes import Sizes
 
@@ -40,7 +41,7 @@ def test_one_file_more_is_one_member_more(strangers: str):
     parts = {kind: family.resolve(kind, strangers) for kind in family.MODEL_FAMILIES}
     sizes = Sizes(layers=1, heads=2, width=8, window=6, vocabulary=5)
     model = Model(sizes, parts)
-    fill(model, 0, 1)
+    fill(model, 0, 1, Gpt2Initialization())
     assert model(torch.tensor([[0, 1, 2]])).shape == (1, 3, 8)
     assert family.resolve("position", {"name": strangers, "steep": 2}) == {"name": strangers, "steep": 2.0}
 

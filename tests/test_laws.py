@@ -18,7 +18,9 @@ from onechange.dataset import Dataset
 from onechange.documents import Corpus
 from onechange.engine import Engine
 from onechange.first_weights import fill
+from onechange.initialization.gpt2 import Gpt2Initialization
 from onechange.model import Model
+from onechange.settings import DEFAULTS
 from onechange.sizes import Sizes
 from onechange.windows import Windows
 
@@ -267,8 +269,7 @@ def test_nothing_else_draws_from_the_stream_of_the_text(monkeypatch: pytest.Monk
 
 # Law 3. Same start: parts of the same name and shape start bit for bit equal.
 
-PARTS = {kind: family.resolve(kind, name) for kind, name in
-         {"position": "learned", "norm": "layer", "mlp": "gelu", "attention": "heads"}.items()}  # fmt: skip
+PARTS = {kind: family.resolve(kind, DEFAULTS[kind]) for kind in family.MODEL_FAMILIES}
 
 
 def first_weights(
@@ -276,7 +277,7 @@ def first_weights(
 ) -> dict[str, nn.Parameter]:
     sizes = Sizes(layers=2, heads=2, width=100, window=window, vocabulary=vocabulary)
     model = Model(sizes, parts or PARTS)
-    fill(model, run, sizes.layers)
+    fill(model, run, sizes.layers, Gpt2Initialization())
     return dict(model.named_parameters())
 
 

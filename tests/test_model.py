@@ -13,8 +13,10 @@ from torch.utils.flop_counter import FlopCounterMode
 from onechange import dropout, family
 from onechange import model as model_module
 from onechange.first_weights import fill
+from onechange.initialization.gpt2 import Gpt2Initialization
 from onechange.model import Model, parameter_count, surprise
 from onechange.operations import per_token
+from onechange.settings import DEFAULTS
 from onechange.sizes import Sizes
 
 ARTICLE = Sizes(layers=6, heads=6, width=384, window=512, vocabulary=4096)
@@ -22,7 +24,7 @@ SMALL = Sizes(layers=3, heads=4, width=32, window=20, vocabulary=37)
 
 
 def parts(position: str) -> dict[str, dict[str, object]]:
-    chosen = {"position": position, "norm": "layer", "mlp": "gelu", "attention": "heads"}
+    chosen = {kind: DEFAULTS[kind] for kind in family.MODEL_FAMILIES} | {"position": position}
     return {kind: family.resolve(kind, name) for kind, name in chosen.items()}
 
 
@@ -85,7 +87,7 @@ def plain_forward(weights: dict[str, np.ndarray], tokens: np.ndarray, sizes: Siz
                 for k, v in weights.items()
                 if k.startswith(f"blocks.{layer}.")
             }
-            y = normalised(x, w["attention_norm.gain"])
+            y = normalised(x, w["attention_norm.norm.gain"])
             heads = []
             for head in range(sizes.heads):
                 mine = slice(head * sizes.head_width, (head + 1) * sizes.head_width)
@@ -96,7 +98,7 @@ def plain_forward(weights: dict[str, np.ndarray], tokens: np.ndarray, sizes: Siz
                 weight = np.exp(scores - scores.max(-1, keepdims=True))
                 heads.append(weight @ v / weight.sum(-1, keepdims=True))
             x = x + np.concatenate(heads, -1) @ w["attention.out.weight"].T
-            y = normalised(x, w["mlp_norm.gain"])
+            y = normalised(x, w["mlp_norm.norm.gain"])
             x = x + gelu(y @ w["mlp.hidden.weight"].T) @ w["mlp.out.weight"].T
         rows.append(normalised(x, weights["norm.gain"]) @ weights["embedding"].T)
     return np.stack(rows)
@@ -184,7 +186,7 @@ def test_dropout_acts_on_the_embedding_and_on_what_every_block_adds(monkeypatch:
 
 def test_first_weights_are_gpt_2_s():
     model = Model(ARTICLE, parts("learned"))
-    fill(model, 0, ARTICLE.layers)
+    fill(model, 0, ARTICLE.layers, Gpt2Initialization())
     for key, value in model.named_parameters():
         values = value.detach()
         if values.ndim == 1:

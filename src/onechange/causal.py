@@ -78,7 +78,9 @@ class _Attend(torch.autograd.Function):
         out = torch.cat(mixed, 1)
         ctx.reach = reach
         ctx.biased = bias is not None
-        ctx.save_for_backward(query, key, value, out, *([] if bias is None else [bias]), *totals, *exponentials)
+        ctx.save_for_backward(
+            query, key, value, out, *([] if bias is None else [bias]), *totals, *exponentials
+        )
         return out
 
     @staticmethod

@@ -30,7 +30,9 @@ class Block(nn.Module):
 
     def __init__(self, sizes: Sizes, parts: Mapping[str, Mapping[str, Any]]) -> None:
         super().__init__()
-        around = partial(build, "placement", parts["placement"], sizes, partial(build, "norm", parts["norm"], sizes))
+        around = partial(
+            build, "placement", parts["placement"], sizes, partial(build, "norm", parts["norm"], sizes)
+        )
         self.attention: Attention = build("attention", parts["attention"], sizes)
         self.attention_norm: Placement = around()
         self.mlp: Mlp = build("mlp", parts["mlp"], sizes)

@@ -14,7 +14,9 @@ def per_token(model: Model, sizes: Sizes) -> int:
     products of queries, keys and values over a full window."""
     multiplied = sum(p.numel() for p in model.blocks.parameters() if p.ndim == 2) + model.scoring.numel()
     # q·k and weights·v: 2 · 2 · width for every key that is seen, on average over the window
-    return 6 * multiplied + 3 * 4 * round(sizes.width * sum(_seen(block, sizes.window) for block in model.blocks))
+    return 6 * multiplied + 3 * 4 * round(
+        sizes.width * sum(_seen(block, sizes.window) for block in model.blocks)
+    )
 
 
 def _seen(block: Block, window: int) -> float:

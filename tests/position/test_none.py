@@ -5,6 +5,7 @@ from typing import Any
 import torch
 
 from onechange.first_weights import fill
+from onechange.initialization.gpt2 import Gpt2Initialization
 from onechange.model import Model
 from onechange.sizes import Sizes
 
@@ -18,7 +19,7 @@ PARTS = {"position": {"name": "none"}, "norm": {"name": "layer"}, "mlp": {"name"
 @torch.no_grad()
 def test_in_one_layer_the_order_of_the_past_is_not_seen():
     model = Model(SIZES, {**PARTS, "attention": {"name": "heads"}})
-    fill(model, 0, 1)
+    fill(model, 0, 1, Gpt2Initialization())
     model.embedding.mul_(10)
     tokens = torch.tensor([[1, 2, 3, 4, 5]])
     shuffled = torch.tensor([[3, 1, 4, 2, 5]])

@@ -27,7 +27,9 @@ class ProjectedAttention(Attention):
     ) -> None:
         super().__init__(sizes)
         if sliding < 0:
-            raise ValueError(f"attention.sliding = {sliding}: must be at least 1 token, or 0 for the whole window")
+            raise ValueError(
+                f"attention.sliding = {sliding}: must be at least 1 token, or 0 for the whole window"
+            )
         self.reach = sliding or None
         width, narrow = sizes.width, key_value_heads * sizes.head_width
         self.query = nn.Linear(width, width, bias=False)

@@ -38,4 +38,7 @@ class StrangeAttention(Attention):
 
     def _equal(self, x: Float[Tensor, "batch time width"]) -> Float[Tensor, "time time"]:
         time = x.shape[1]
-        return torch.ones(time, time, device=x.device).tril() / torch.arange(1, time + 1, device=x.device)[:, None]
+        return (
+            torch.ones(time, time, device=x.device).tril()
+            / torch.arange(1, time + 1, device=x.device)[:, None]
+        )
