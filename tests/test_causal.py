@@ -1,6 +1,7 @@
 """Causal attention in blocks: softmax(q kᵀ / sqrt(d)) v, future masked, to what bf16 holds, and its gradients."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -13,7 +14,8 @@ TIMES = (1, 5, 127, 128, 129, 300, 512, 777)
 """One block, whole blocks, and a last one that is not full."""
 
 
-def inputs(time: int, rows: int = 3, head: int = 16) -> list[Tensor]:
+def inputs(time: int, rows: int = 3, head: int = 16) -> Any:
+    """Queries, keys and values, as a list."""
     generator = torch.Generator().manual_seed(time)
     return [torch.randn(rows, time, head, generator=generator).bfloat16().requires_grad_() for _ in range(3)]
 
@@ -72,7 +74,7 @@ def test_a_bias_and_a_reach_act_and_the_bias_gets_its_gradient(
         exact.append(ours[3].detach().double().requires_grad_())
     slope = torch.randn(ours[0].shape, generator=torch.Generator().manual_seed(0)).bfloat16()
     bias, exact_bias = (parts[3] if biased else None for parts in (ours, exact))
-    mixed, true = attend(*ours[:3], bias, reach), defined(*exact[:3], exact_bias, reach)
+    mixed, true = attend(*ours[:3], bias=bias, reach=reach), defined(*exact[:3], bias=exact_bias, reach=reach)
     rounding = 2**-8
     assert distance(mixed, true) < 1.5 * rounding
     mine = torch.autograd.grad(mixed, ours, slope)
@@ -87,7 +89,7 @@ def test_a_bias_and_a_reach_act_and_the_bias_gets_its_gradient(
 
 def test_a_bias_that_learns_nothing_is_given_no_gradient():
     ours = inputs(130)
-    mixed = attend(*ours, torch.zeros(3, 130, 130))
+    mixed = attend(*ours, bias=torch.zeros(3, 130, 130))
     mixed.float().sum().backward()
     assert torch.equal(mixed, attend(*ours))
 

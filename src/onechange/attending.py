@@ -17,8 +17,8 @@ def attend(
 ) -> Float[Tensor, "batch heads time head"]:
     """softmax(q kᵀ / sqrt(head) + bias) v; a query sees itself and what stands before it, ``reach`` keys at most."""
     if query.dtype == torch.bfloat16 and query.device.type == "cpu":
-        rows = (part.reshape(-1, *part.shape[2:]) for part in (query, key, value))
-        return causal.attend(*rows, bias, reach).view(query.shape)
+        rows = [part.reshape(-1, *part.shape[2:]) for part in (query, key, value)]
+        return causal.attend(rows[0], rows[1], rows[2], bias, reach).view(query.shape)
     if bias is None and reach is None:
         return F.scaled_dot_product_attention(query, key, value, is_causal=True)
     seen = visible(query.shape[2], reach, query.device)

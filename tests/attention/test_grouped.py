@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from plain_attention import filled, plain
 
 from onechange.attention.grouped import GroupedAttention
 from onechange.attention.heads import HeadsAttention
 from onechange.position.none import NoPosition
 from onechange.sizes import Sizes
+from plain_attention import filled, plain
 
 turns: dict[str, Any] = {
     "groups": (1, 2),
@@ -39,7 +39,7 @@ def test_a_plain_softmax_gives_the_same(groups: int):
 
 
 def test_with_a_group_for_every_head_it_is_multi_head_attention():
-    (member, weights), x = filled(GroupedAttention(SIZES, groups=4)), random_input()
+    (member, _), x = filled(GroupedAttention(SIZES, groups=4)), random_input()
     heads = HeadsAttention(SIZES)
     heads.load_state_dict(member.state_dict())
     assert np.array_equal(found(member, x), found(heads, x))

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from plain_attention import filled, plain, plain_weights
 
 from onechange import family
 from onechange.attention.heads import HeadsAttention
 from onechange.position.none import NoPosition
 from onechange.position.rope import RotaryPosition
 from onechange.sizes import Sizes
+from plain_attention import filled, plain, plain_weights
 
 turns: dict[str, Any] = {"query_key_norm": ("none", "rms"), "sliding": (0, 3), "gate": ("none", "feature")}
 text_length = 8
@@ -57,7 +57,8 @@ def test_queries_and_keys_are_divided_by_their_root_mean_square():
     assert {"query_gain", "key_gain"} < weights.keys()
     np.testing.assert_allclose(found(member, x), plain(weights, x, 3), rtol=1e-4, atol=1e-4)
     with torch.no_grad():
-        member.query.weight.mul_(1000), member.key.weight.mul_(1000)
+        member.query.weight.mul_(1000)
+        member.key.weight.mul_(1000)
     np.testing.assert_allclose(found(member, x), plain(weights, x, 3), rtol=1e-3, atol=1e-3)
 
 
