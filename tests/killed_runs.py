@@ -17,10 +17,11 @@ from typing import Any
 import torch
 import torch._dynamo  # imported late otherwise, once in every child
 
-from onechange import checkpoint, engine, evaluate, training
+from onechange import checkpoint, engine, evaluate, family, training
 from onechange.dataset import dataset, learn
 from onechange.documents import Corpus
 from onechange.recipe import Recipe
+from onechange.settings import DEFAULTS
 
 STORIES = [
     f"{who} saw a {what}. It was {how}!"
@@ -36,8 +37,8 @@ def recipe(**other: Any) -> Recipe:
     content = {
         "corpus": {"name": "none"}, "corpus_fingerprint": CORPUS.fingerprint,
         "tokenizer": {"name": "character"},
-        "position": {"name": "learned"}, "norm": {"name": "layer"}, "mlp": {"name": "gelu"},
-        "attention": {"name": "heads"},
+        **{kind: family.resolve(kind, DEFAULTS[kind]) for kind in family.MODEL_FAMILIES},
+        "initialization": family.resolve("initialization", DEFAULTS["initialization"]),
         "optimizer": {"name": "adamw", "learning_rate": 0.01, "beta1": 0.9, "beta2": 0.95,
                       "weight_decay": 0.1},
         "schedule": {"name": "cosine", "warmup": 3, "final": 0.1},

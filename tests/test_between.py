@@ -15,6 +15,7 @@ from onechange import family
 from onechange.between import Between, Comparison, compare
 from onechange.laws_between import Law
 from onechange.recipe import Recipe
+from onechange.settings import DEFAULTS
 from small_studies import Outcome, in_haste, onechange, study_file
 
 CHARACTERS = (100, 300, 600)
@@ -40,12 +41,7 @@ def recipe(seed: int, **changed: Any) -> Recipe:
         "threads": 1,
         "device": "cpu",
         "tokenizer": "character",
-        "position": "learned",
-        "norm": "layer",
-        "mlp": "gelu",
-        "attention": "heads",
-        "optimizer": "adamw",
-        "schedule": "cosine",
+        **{kind: DEFAULTS[kind] for kind in (*family.MODEL_FAMILIES, *family.TRAINING_FAMILIES)},
         **changed,
     }
     for name in family.FAMILIES:

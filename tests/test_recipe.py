@@ -62,9 +62,12 @@ def other_values() -> dict[str, Any]:
         "corpus_fingerprint": "1" * 64,
         "tokenizer": family.resolve("tokenizer", "bpe"),
         "position": family.resolve("position", {"name": "rope", "theta": 500.0}),
-        "norm": {"name": "layer", "epsilon": 1e-6},
-        "mlp": {"name": "gelu", "factor": 3},
-        "attention": {"name": "heads", "groups": 2},
+        "norm": {"name": "layer", "other": 1e-6},
+        "placement": family.resolve("placement", "post"),
+        "mlp": {"name": "gelu", "other": 3},
+        "attention": family.resolve("attention", {"name": "heads", "sliding": 3}),
+        "embedding": family.resolve("embedding", "untied"),
+        "initialization": family.resolve("initialization", "torch"),
         "optimizer": {**USUAL.optimizer, "beta2": 0.99},
         "schedule": {**USUAL.schedule, "final": 0.2},
         "layers": 3,
@@ -158,4 +161,4 @@ def test_sizes_are_the_model_s():
     sizes = USUAL.sizes(99)
     assert (sizes.layers, sizes.heads, sizes.width, sizes.window, sizes.vocabulary) == (2, 2, 16, 16, 99)
     assert sizes.head_width == 8
-    assert USUAL.parts.keys() == {"position", "norm", "mlp", "attention"}
+    assert USUAL.parts.keys() == {"position", "norm", "placement", "mlp", "attention", "embedding"}
