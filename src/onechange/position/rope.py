@@ -1,28 +1,39 @@
 """Rotary position embedding: queries and keys are turned by an angle that grows with their position.
 
-Features 2i and 2i+1 of a head form a pair, turned by position · theta^(−2i/d); a product of a turned query and a turned
-key then depends on their distance only. Su et al. 2021 (RoFormer), https://arxiv.org/abs/2104.09864
+A pair of a head's features is turned by position · theta^(−2i/d), pair i of d/2, d the number of turned features; a
+product of a turned query and a turned key then depends on their distance only. Su et al. 2021 (RoFormer),
+https://arxiv.org/abs/2104.09864. A part of the features only, and pairs of halves: Black et al. 2022 (GPT-NeoX),
+https://arxiv.org/abs/2204.06745
 """
 
-from collections.abc import Callable
-from typing import final
+from typing import Literal, final
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from onechange.position import Position
+from onechange.position._distance import reserve
+from onechange.position._fixed import Fixed
 from onechange.sizes import Sizes
 
 
 @final
 class RotaryPosition(Position):
-    """No parameters. The angles' cosines and sines are float32 whatever the precision of queries and keys."""
+    """No parameters. The angles' cosines and sines are float32 whatever the precision of queries and keys.
 
-    cosines: Tensor
-    sines: Tensor
+    ``share`` of a head's features is turned, the first ones, rounded down to an even number; the rest passes through.
+    ``pairs``: feature 2i with 2i + 1 (``"consecutive"``), or i with i + d/2 (``"halves"``, as in GPT-NeoX and Llama).
+    """
 
-    def __init__(self, sizes: Sizes, *, theta: float = 10_000.0) -> None:
+    def __init__(
+        self,
+        sizes: Sizes,
+        *,
+        theta: float = 10_000.0,
+        share: float = 1.0,
+        pairs: Literal["consecutive", "halves"] = "consecutive",
+    ) -> None:
         super().__init__(sizes)
         if sizes.head_width % 2:
             raise ValueError(
@@ -31,25 +42,29 @@ class RotaryPosition(Position):
             )
         if theta <= 1:
             raise ValueError(f"position.theta = {theta}: must be above 1")
-        # Tables made in float64 and rounded once; one row per position, one column per pair.
-        pairs = torch.arange(0, sizes.head_width, 2, dtype=torch.float64)
+        if not 0 < share <= 1:
+            raise ValueError(f"position.share = {share}: must be above 0 and at most 1")
+        self.turned = int(sizes.head_width * share) // 2 * 2
+        if not self.turned:
+            raise ValueError(
+                f"position.share = {share}: must be at least {2 / sizes.head_width:g}, "
+                f"one pair of a head's {sizes.head_width} features"
+            )
+        self.pairs = pairs
+        self.longest = reserve(sizes)
+        # One row per position, one column per pair.
+        numbers = torch.arange(0, self.turned, 2, dtype=torch.float64)
         angles = torch.outer(
-            torch.arange(sizes.window, dtype=torch.float64), theta ** (-pairs / sizes.head_width)
+            torch.arange(self.longest, dtype=torch.float64), theta ** (-numbers / self.turned)
         )
-        self.register_buffer("cosines", angles.cos().float(), persistent=False)
-        self.register_buffer("sines", angles.sin().float(), persistent=False)
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "RotaryPosition":
-        """Casting a model to another precision rounds its weights, never the angles."""
-        cosines, sines = self.cosines, self.sines
-        super()._apply(fn, recurse)
-        self.cosines, self.sines = cosines.to(self.cosines.device), sines.to(self.sines.device)
-        return self
+        self.cosines, self.sines = Fixed(angles.cos()), Fixed(angles.sin())
 
     def rotate(
-        self, x: Float[Tensor, "batch heads time head"], positions: Int[Tensor, " time"]
-    ) -> Float[Tensor, "batch heads time head"]:
-        first, second = x.float().unflatten(-1, (-1, 2)).unbind(-1)
-        cosines, sines = self.cosines[positions], self.sines[positions]
-        turned = torch.stack((first * cosines - second * sines, first * sines + second * cosines), dim=-1)
-        return turned.flatten(-2).to(x.dtype)
+        self, x: Float[Tensor, "... time head"], positions: Int[Tensor, "*#batch time"]
+    ) -> Float[Tensor, "... time head"]:
+        cosines, sines = self.cosines(positions), self.sines(positions)
+        shape, axis = ((-1, 2), -1) if self.pairs == "consecutive" else ((2, -1), -2)
+        first, second = x[..., : self.turned].float().unflatten(-1, shape).unbind(axis)
+        turned = torch.stack((first * cosines - second * sines, first * sines + second * cosines), dim=axis)
+        turned = turned.flatten(-2).to(x.dtype)
+        return turned if self.turned == x.shape[-1] else torch.cat((turned, x[..., self.turned :]), dim=-1)
