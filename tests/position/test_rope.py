@@ -1,7 +1,9 @@
 """RoPE: a product of a turned query and a turned key depends on their distance only. Su et al. 2021."""
 
 import math
+from typing import Any, Literal
 
+import mpmath
 import numpy as np
 import pytest
 import torch
@@ -10,7 +12,7 @@ from onechange import family
 from onechange.position.rope import RotaryPosition
 from onechange.sizes import Sizes
 
-turns = {"theta": (10_000.0, 500.0)}
+turns: dict[str, Any] = {"theta": (10_000.0, 500.0), "share": (1.0, 0.5), "pairs": ("consecutive", "halves")}
 text_length = 24
 
 ARTICLE = Sizes(layers=6, heads=6, width=384, window=512, vocabulary=4096)
@@ -51,8 +53,95 @@ def test_every_position_is_turned_as_complex_numbers_in_float64_are(theta: float
     np.testing.assert_allclose(ours.numpy(), exact, rtol=0, atol=2e-6)
 
 
-def test_theta_is_10_000_unless_given():
-    assert family.defaults("position", "rope") == {"theta": 10_000.0}
+def test_all_features_turn_in_consecutive_pairs_with_theta_10_000_unless_told_otherwise():
+    assert family.defaults("position", "rope") == {"theta": 10_000.0, "share": 1.0, "pairs": "consecutive"}
+    x = drawn(1, 6, 5, 64)
+    exact = turned(x.double().numpy(), np.arange(5))
+    np.testing.assert_allclose(RotaryPosition(ARTICLE).rotate(x, torch.arange(5)).numpy(), exact, atol=1e-6)
+
+
+@pytest.mark.parametrize("theta", [10_000.0, 500.0, 1e6])
+@pytest.mark.parametrize("place", [1, 511, 512, 8191])
+def test_angles_are_exact_to_the_last_digit_of_float32(theta: float, place: int):
+    rope = RotaryPosition(ARTICLE, theta=theta)
+    with mpmath.workdps(40):
+        angles = [place * mpmath.mpf(theta) ** (-mpmath.mpf(2 * pair) / 64) for pair in range(32)]
+        cosines, sines = ([float(wave(a)) for a in angles] for wave in (mpmath.cos, mpmath.sin))
+    assert rope.cosines.values[place].tolist() == pytest.approx(cosines, rel=1e-7, abs=0)
+    assert rope.sines.values[place].tolist() == pytest.approx(sines, rel=1e-7, abs=0)
+    found = torch.atan2(rope.sines.values[place].double(), rope.cosines.values[place].double())
+    off = [
+        math.remainder(ours - float(a % (2 * mpmath.pi)), math.tau)
+        for ours, a in zip(found, angles, strict=True)
+    ]
+    assert all(abs(error) <= 1e-6 * float(a) for error, a in zip(off, angles, strict=True))
+
+
+@pytest.mark.parametrize("share", [0.25, 0.3, 0.5, 1.0])
+def test_halves_and_a_share_are_gpt_neox_s(share: float):
+    from transformers import GPTNeoXConfig
+    from transformers.models.gpt_neox import modeling_gpt_neox as neox
+
+    rotary = {
+        "rope_type": "default",
+        "rope_theta": 10_000.0,
+        "partial_rotary_factor": 0.28125 if share == 0.3 else share,
+    }
+    config = GPTNeoXConfig(hidden_size=384, num_attention_heads=6, rope_parameters=rotary)
+    query, key, places = drawn(2, 6, 40, 64), drawn(2, 6, 40, 64).flip(-1), torch.arange(40)
+    waves = neox.GPTNeoXRotaryEmbedding(config)(query, places[None])
+    rope = RotaryPosition(ARTICLE, share=share, pairs="halves")
+    for ours, theirs in zip((query, key), neox.apply_rotary_pos_emb(query, key, *waves), strict=True):
+        torch.testing.assert_close(rope.rotate(ours, places), theirs, rtol=1e-5, atol=2e-5)
+
+
+def test_halves_are_llama_s():
+    from transformers import LlamaConfig
+    from transformers.models.llama import modeling_llama as llama
+
+    rotary = {"rope_type": "default", "rope_theta": 500_000.0}
+    config = LlamaConfig(hidden_size=384, num_attention_heads=6, rope_parameters=rotary)
+    query, key, places = drawn(2, 6, 40, 64), drawn(2, 6, 40, 64).flip(-1), torch.arange(40) + 100
+    waves = llama.LlamaRotaryEmbedding(config)(query, places[None])
+    rope = RotaryPosition(ARTICLE, theta=500_000.0, pairs="halves")
+    for ours, theirs in zip((query, key), llama.apply_rotary_pos_emb(query, key, *waves), strict=True):
+        torch.testing.assert_close(rope.rotate(ours, places), theirs, rtol=1e-5, atol=5e-5)
+
+
+@pytest.mark.parametrize("pairs", ["consecutive", "halves"])
+def test_features_beyond_the_share_pass_through(pairs: Literal["consecutive", "halves"]):
+    x = drawn(1, 6, 9, 64)
+    found = RotaryPosition(ARTICLE, share=0.3, pairs=pairs).rotate(x, torch.arange(9))
+    assert torch.equal(found[..., 18:], x[..., 18:]), "0.3 · 64 is 19.2, of which 18 make pairs"
+    assert (found[..., :18] - x[..., :18])[:, :, 1:].abs().amin((0, 1, 2)).min() > 0
+
+
+def test_the_two_kinds_of_pairs_are_one_another_with_features_in_another_order():
+    x, order = drawn(1, 6, 50, 64), torch.arange(64).view(2, 32).t().flatten()  # 0, 32, 1, 33, …
+    halves = RotaryPosition(ARTICLE, pairs="halves").rotate(x, torch.arange(50))
+    consecutive = RotaryPosition(ARTICLE).rotate(x[..., order], torch.arange(50))
+    assert torch.equal(halves[..., order], consecutive)
+
+
+@pytest.mark.parametrize("place", [-1, 8192])
+def test_a_position_that_has_no_angle_is_an_error(place: int):
+    rope = RotaryPosition(ARTICLE)
+    assert rope.longest == 8192
+    with pytest.raises(IndexError):
+        rope.rotate(drawn(1, 6, 1, 64), torch.tensor([place]))
+
+
+def test_a_window_is_never_more_than_an_eighth_of_the_positions():
+    sizes = Sizes(layers=1, heads=1, width=2, window=2000, vocabulary=5)
+    assert RotaryPosition(sizes).longest == 16_000
+
+
+def test_rows_of_a_batch_may_stand_at_positions_of_their_own():
+    rope, x = RotaryPosition(ARTICLE), drawn(3, 6, 4, 64)
+    places = torch.tensor([[0, 1, 2, 3], [7, 8, 9, 10], [500, 3, 3, 4000]])
+    found = rope.rotate(x, places[:, None])
+    for row in range(3):
+        assert torch.equal(found[row], rope.rotate(x[row], places[row]))
 
 
 def test_consecutive_features_are_a_pair():
@@ -77,7 +166,7 @@ def test_angles_are_float32_whatever_the_precision(cast: bool):
     rope = RotaryPosition(ARTICLE)
     if cast:
         rope = rope.to(torch.bfloat16)
-    assert rope.cosines.dtype == rope.sines.dtype == torch.float32
+    assert rope.cosines.values.dtype == rope.sines.values.dtype == torch.float32
     x = drawn(1, 6, 512, 64).bfloat16()
     with torch.autocast("cpu", torch.bfloat16):
         ours = rope.rotate(x, torch.arange(512))
@@ -103,3 +192,16 @@ def test_an_odd_head_is_refused():
 def test_a_theta_that_turns_nothing_is_refused(theta: float):
     with pytest.raises(ValueError, match=rf"position\.theta = {theta}: must be above 1"):
         RotaryPosition(ARTICLE, theta=theta)
+
+
+@pytest.mark.parametrize(
+    ("share", "message"),
+    [
+        (0.0, "must be above 0 and at most 1"),
+        (1.5, "must be above 0 and at most 1"),
+        (0.03, "must be at least 0.03125, one pair of a head's 64 features"),
+    ],
+)
+def test_a_share_that_leaves_nothing_to_turn_is_refused(share: float, message: str):
+    with pytest.raises(ValueError, match=rf"^position\.share = {share}: {message}$"):
+        RotaryPosition(ARTICLE, share=share)

@@ -14,7 +14,7 @@ def between(queries: Int[Tensor, " query"], keys: Int[Tensor, " key"]) -> Int[Te
 def looked_up(
     columns: Float[Tensor, "heads column"], places: Int[Tensor, "query key"]
 ) -> Float[Tensor, "heads query key"]:
-    """``columns[:, places]``, several times faster forward and backward; an `IndexError` for a place that is none."""
+    """``columns[:, places]``, several times faster both ways; torch raises for a place that is none."""
     return columns.index_select(1, places.flatten()).unflatten(1, places.shape)
 
 
