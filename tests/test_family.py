@@ -56,8 +56,9 @@ def test_a_file_whose_name_starts_with_an_underscore_is_no_member(
 
 
 def test_a_word_or_a_table():
-    assert family.resolve("position", "rope") == {"name": "rope", "theta": 10_000.0}
-    assert family.resolve("position", {"name": "rope", "theta": 500}) == {"name": "rope", "theta": 500.0}
+    usual = {"name": "rope", "theta": 10_000.0, "share": 1.0, "pairs": "consecutive"}
+    assert family.resolve("position", "rope") == usual
+    assert family.resolve("position", {"name": "rope", "theta": 500}) == {**usual, "theta": 500.0}
     given = {"name": "rope"}
     family.resolve("position", given)["theta"] = 1.0
     assert given == {"name": "rope"} and family.resolve("position", "rope")["theta"] == 10_000.0
@@ -72,17 +73,22 @@ def test_a_word_or_a_table():
             LookupError,
             r"no family 'colour'; there is corpus, tokenizer, position, .*schedule",
         ),
-        ("position", "ropee", LookupError, r"position: no member 'ropee'; there is learned, none, rope"),
+        (
+            "position",
+            "ropee",
+            LookupError,
+            r"position: no member 'ropee'; there is alibi, fire, kerple, learned, none, rope",
+        ),
         ("position", "__init__", LookupError, r"position: no member '__init__'; there is"),
         ("position", "", LookupError, r"position: no member ''"),
         (
             "position",
             {"name": "rope", "base": 1},
             LookupError,
-            r"position 'rope': no setting 'base'; its settings are: theta",
+            r"position 'rope': no setting 'base'; its settings are: theta, share, pairs",
         ),
         ("position", {"name": "none", "x": 1}, LookupError, r"position 'none': no setting 'x'; .*: none"),
-        ("position", {"theta": 1.0}, ValueError, r'position: a table needs name = "…", one of learned, none'),
+        ("position", {"theta": 1.0}, ValueError, r'position: a table needs name = "…", one of alibi, fire'),
         ("position", {"name": 3}, ValueError, r'position: a table needs name = "…"'),
         ("position", 3, ValueError, r"position = 3: must be a member's name or a table"),
         ("position", ["rope"], ValueError, r"position = \['rope'\]: must be a member's name or a table"),

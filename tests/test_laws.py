@@ -74,7 +74,7 @@ def arm(change: str, base: str = "") -> dict[str, Any]:
             'change.position = "ropee"',
             "",
             LookupError,
-            "arm 'a': .*no member 'ropee'; there is learned, none, rope",
+            "arm 'a': .*no member 'ropee'; there is alibi, fire, kerple, learned, none, rope",
         ),
         (
             "change.position = { theta = 5.0 }",

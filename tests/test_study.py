@@ -165,7 +165,10 @@ WRONG = [
     ("tune.width = [8, 16]\ntune.batch = [1, 2]\n[base]", r"tune names width, batch: it names exactly one"),
     ("tune.corpus.world = [0, 1]\n[base]", r"tune\.corpus\.world is not allowed; one of tokenizer\.SETTING"),
     ("tune.budget = [1, 2]\n[base]", r"tune\.budget is not allowed"),
-    ("[base]\nposition = 'ropee'", r"position: no member 'ropee'; there is learned, none, rope"),
+    (
+        "[base]\nposition = 'ropee'",
+        r"position: no member 'ropee'; there is alibi, fire, kerple, learned, none, rope",
+    ),
     ("[base]\nposition = 5", r"position = 5: must be a member's name or a table"),
     (
         "[base]\n[scale.quick]\nposition = 'ropee'",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from onechange import study_file
+from onechange import family, study_file
 from onechange.study import Study
 
 BASE = """\
@@ -30,7 +30,7 @@ def test_every_value_is_an_arm_that_changes_this_alone():
     parent = study.settings("rope", "quick")
     for name, value in (("theta-500", 500.0), ("theta-250000", 2.5e5)):
         found = study.settings(name, "quick")
-        assert found["position"] == {"name": "rope", "theta": value}
+        assert found["position"] == family.resolve("position", {"name": "rope", "theta": value})
         assert {key for key in found if found[key] != parent[key]} == {"position"}
         arm = study.arm(name)
         assert arm and arm.parent == "rope" and arm.sweep
@@ -57,7 +57,7 @@ def test_a_member_and_its_setting_are_one_change():
         b'[[arm]]\nname = "theta"\nfrom = "base"\nchange.position = "rope"\nvary.position.theta = [500, 10000]'
     )
     assert study.names("quick") == ["base", "theta-500", "theta-10000"]
-    assert study.settings("theta-10000", "quick")["position"] == {"name": "rope", "theta": 10000.0}
+    assert study.settings("theta-10000", "quick")["position"] == family.resolve("position", "rope")
 
 
 def test_sizes_and_members_can_be_varied_too():

@@ -1,4 +1,4 @@
-"""KERPLE: the bias falls with the logarithm or a power of the distance, as fast as each head learns. Chi et al. 2022."""
+"""KERPLE: the bias falls with the logarithm or a power of the distance, each head its own way. Chi et al. 2022."""
 
 from typing import Any, Literal
 
@@ -16,33 +16,36 @@ SIZES = Sizes(layers=1, heads=4, width=8, window=16, vocabulary=5)
 KERNELS: tuple[Literal["logarithmic", "power"], ...] = ("logarithmic", "power")
 
 
-def exact(
-    position: KerplePosition, first: np.ndarray, second: np.ndarray, distance: np.ndarray
-) -> np.ndarray:
-    """Equations 7 and 8 in float64."""
-    r1, r2 = np.log1p(np.exp(first))[:, None, None], second[:, None, None]
-    if position.kernel == "logarithmic":
-        return -r1 * np.log(1 + np.log1p(np.exp(r2)) * distance)
-    return -r1 * distance ** (2 / (1 + np.exp(-r2)))
+def second(position: KerplePosition) -> torch.nn.Parameter:
+    found = position.exponent if position.rate is None else position.rate
+    assert found is not None
+    return found
+
+
+def exact(position: KerplePosition, distance: np.ndarray) -> np.ndarray:
+    """The paper's two kernels in float64."""
+    first, inner = (p.detach().double().numpy()[:, None, None] for p in (position.strength, second(position)))
+    if position.rate is not None:
+        return -2 * np.log1p(np.exp(first)) * np.log(1 + np.log1p(np.exp(inner)) * distance)
+    return -np.log1p(np.exp(first)) * distance ** (2 / (1 + np.exp(-inner)))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @torch.no_grad()
 def test_the_bias_is_the_paper_s_formula(kernel: Literal["logarithmic", "power"]):
     position = KerplePosition(SIZES, kernel=kernel)
-    position.first.copy_(torch.tensor([-2.0, -0.5, 0.3, 3.0]))
-    position.second.copy_(torch.tensor([1.0, -3.0, 0.0, 2.0]))
+    position.strength.copy_(torch.tensor([-2.0, -0.5, 0.3, 3.0]))
+    second(position).copy_(torch.tensor([1.0, -3.0, 0.0, 2.0]))
     queries, keys = torch.tensor([0, 5, 900, 8191]), torch.tensor([0, 3, 5, 899])
     found = position.bias(queries, keys)
     distance = np.maximum(queries.numpy()[:, None] - keys.numpy(), 0).astype(float)
-    first, second = (p.double().numpy() for p in (position.first, position.second))
-    np.testing.assert_allclose(found.numpy(), exact(position, first, second, distance), rtol=2e-5)
+    np.testing.assert_allclose(found.numpy(), exact(position, distance), rtol=2e-5)
 
 
 @torch.no_grad()
 def test_a_hand_computation():
     position = KerplePosition(Sizes(layers=1, heads=1, width=2, window=8, vocabulary=5))
-    # r1 = 1, r2 = 1/2 at the start: the middles of 0 to 2 and, by the golden ratio's half, of nearly 0 to 1
+    # at the start r1 = 1, the middle of 0 to 2, and r2 half the golden section of 0 to 1
     r2 = 0.5 * (5**0.5 - 1) / 2
     found = position.bias(torch.tensor([6]), torch.tensor([6, 4]))
     assert found.flatten().tolist() == pytest.approx([0, -np.log(1 + 2 * r2)], rel=1e-6)
@@ -79,13 +82,13 @@ def _root(function: Any) -> float:
 def test_it_falls_with_the_distance_whatever_is_learned(kernel: Literal["logarithmic", "power"]):
     position = KerplePosition(SIZES, kernel=kernel)
     with torch.no_grad():
-        position.first.copy_(torch.tensor([-4.0, -1.0, 1.0, 4.0]))
-        position.second.copy_(torch.tensor([4.0, -4.0, 1.0, -1.0]))
+        position.strength.copy_(torch.tensor([-4.0, -1.0, 1.0, 4.0]))
+        second(position).copy_(torch.tensor([4.0, -4.0, 1.0, -1.0]))
     found = position.bias(torch.tensor([60]), torch.arange(60, -1, -1))[:, 0]
     assert not found[:, 0].any()
     assert (found.diff() < 0).all()
     found.sum().backward()
-    for parameter in (position.first, position.second):
+    for parameter in (position.strength, second(position)):
         assert parameter.grad is not None and parameter.grad.isfinite().all() and parameter.grad.all()
 
 

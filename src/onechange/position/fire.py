@@ -2,7 +2,7 @@
 
 bias = f(ψ(i − j) / ψ(max(L, i))), ψ(x) = log(c · x + 1), for a query at i and a key at j; f has one hidden layer of
 rectified units and one output per head. Distances are a share of what lies before the query, so a longer text asks f
-for nothing new. Li et al. 2023, equation 5, https://arxiv.org/abs/2310.04418
+for nothing new. Li et al. 2023, https://arxiv.org/abs/2310.04418
 """
 
 from typing import final
@@ -43,8 +43,10 @@ class FirePosition(Position):
         self.inward = nn.Parameter(inward)
         self.shift = nn.Parameter(-inward * (numbers + 0.5) / hidden)
         self.outward = nn.Parameter(torch.empty(sizes.heads, hidden))
-        self.steepness = nn.Parameter(torch.tensor(steepness))
+        # What is learned multiplies the first values, so that it starts the same whatever the settings.
+        self.steepness = nn.Parameter(torch.tensor(1.0))
         self.threshold = nn.Parameter(torch.tensor(1.0))
+        self.first_steepness = steepness
         self.first_threshold = threshold * sizes.window
 
     def bias(
@@ -56,4 +58,4 @@ class FirePosition(Position):
         return perceptron(distances, self.inward.float(), self.shift.float(), self.outward.float())
 
     def _bent(self, x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-        return torch.log1p(self.steepness.float().abs() * x)
+        return torch.log1p(self.steepness.float().abs() * self.first_steepness * x)
