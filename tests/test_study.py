@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from onechange import study_file
+from onechange import family, study_file
 from onechange.scale import SCALES
 from onechange.settings import DEFAULTS
 from onechange.study import Study
@@ -82,7 +82,9 @@ def test_in_the_base_too_a_table_without_name_keeps_the_member():
 )
 def test_a_scale_s_settings_of_a_member_go_to_the_arm_that_uses_it(change: str, theta: float):
     scale = 'position = { name = "rope", theta = 70.0 }'
-    assert changed(change, "", scale)["position"] == {"name": "rope", "theta": theta}
+    assert changed(change, "", scale)["position"] == family.resolve(
+        "position", {"name": "rope", "theta": theta}
+    )
     found = written(f"{with_arm(change)}\n[scale.plain]\n{scale}")
     assert found.settings("base", "plain")["position"] == {"name": "learned"}, "and to no other"
 
@@ -106,7 +108,8 @@ def test_arms_grow_from_arms():
     )
     assert found.arm_names == ["base", "changed", "third", "fourth"]
     fourth = found.settings("fourth", "quick")
-    assert fourth["position"] == {"name": "rope", "theta": 500.0} and fourth["dropout"] == 0.25
+    assert fourth["position"] == family.resolve("position", {"name": "rope", "theta": 500.0})
+    assert fourth["dropout"] == 0.25
     assert {key for key, value in fourth.items() if value != found.settings("third", "quick")[key]} == {
         "dropout"
     }
@@ -172,7 +175,7 @@ WRONG = [
     ("[base]\nposition = 5", r"position = 5: must be a member's name or a table"),
     (
         "[base]\n[scale.quick]\nposition = 'ropee'",
-        r"scale\.quick: position: no member 'ropee'; there is learned",
+        r"scale\.quick: position: no member 'ropee'; there is alibi, fire, kerple, learned",
     ),
     (
         "[base]\n[scale.quick]\nposition = 5",
@@ -180,7 +183,7 @@ WRONG = [
     ),
     (
         "[base]\n[scale.quick]\nposition = { name = 'rope', thet = 5 }",
-        r"scale\.quick: position 'rope': no setting 'thet'; its settings are: theta",
+        r"scale\.quick: position 'rope': no setting 'thet'; its settings are: theta, share, pairs",
     ),
     ("[base]\nname = 5", r"arm 5: a name has 1 to 64 letters"),
     ("[base]\nname = '../up'", r"arm '\.\./up': a name has 1 to 64 letters"),
