@@ -156,7 +156,9 @@ def test_two_arms_are_a_paired_t_test(bench: Bench):
     )
     assert (comparison.verdict, comparison.why, comparison.seeds) == ("better", None, [0, 1, 2, 3])
     assert [law.state for law in comparison.laws] == ["holds"] * 8
-    assert [str(change) for change in comparison.changes] == ["position: learned → rope (theta = 10000.0)"]
+    assert [str(change) for change in comparison.changes] == [
+        "position: learned → rope (theta = 10000.0, share = 1.0, pairs = 'consecutive')"
+    ]
     assert [group.level.nats_per_character for group in found.groups] == pytest.approx([1.095, 1.055])
 
 

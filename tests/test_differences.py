@@ -162,7 +162,8 @@ def test_a_run_of_another_recipe_is_refused_with_the_setting(tmp_path: Path):
     (tmp_path / "recipe.toml").write_text(chosen.to_toml())
     assert finished(tmp_path, chosen) is False
     other = msgspec.structs.replace(chosen, position=family.resolve("position", "rope"), clip=2.0)
-    told = "position was learned, is now rope (theta = 10000.0); clip was 1.0, is now 2.0"
+    rope = "rope (theta = 10000.0, share = 1.0, pairs = 'consecutive')"
+    told = f"position was learned, is now {rope}; clip was 1.0, is now 2.0"
     with pytest.raises(ValueError, match="holds a run of another recipe: ") as error:
         finished(tmp_path, other)
     assert told in str(error.value)

@@ -61,7 +61,7 @@ def arm(change: str, base: str = "") -> dict[str, Any]:
             "change.position = { theta = 10000 }",
             'position = "rope"',
             ValueError,
-            r"change.position changes nothing: 'base' has rope \(theta = 10000.0\) too",
+            r"change.position changes nothing: 'base' has rope \(theta = 10000.0, share = 1.0, pairs = '\w+'\) too",
         ),
         (
             'change.position = { name = "rope", theta = 1e4 }',
@@ -318,7 +318,10 @@ def test_swapping_a_member_leaves_every_other_part_as_it_was(kind: str, stranger
                     "divided by sqrt(2 · layers)"
                 )
             elif value.ndim > 1:
-                assert float(value.detach().std()) == pytest.approx(0.02, rel=0.05)
+                chance = (
+                    4 / (2 * value.numel()) ** 0.5
+                )  # four standard errors of a deviation, for a small table
+                assert float(value.detach().std()) == pytest.approx(0.02, rel=max(0.05, chance))
 
 
 @pytest.mark.parametrize("run", [0, 3])
