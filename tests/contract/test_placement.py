@@ -12,6 +12,7 @@ from onechange import family
 from onechange.first_weights import fill
 from onechange.initialization.gpt2 import Gpt2Initialization
 from onechange.model import Model
+from onechange.norm import Norm
 from onechange.placement import Placement
 
 NORMS = [*family.members("norm"), "stranger"]
@@ -62,10 +63,5 @@ class TestPlacement(ModelPart):
         kind = type(family.build("norm", family.resolve("norm", norm), SIZES))
         found = [part for part in model.modules() if isinstance(part, kind)]
         assert len(found) >= 2 * SIZES.layers, "a norm for every part of every block"
-        assert {part for part in model.modules() if isinstance(part, family_of_norms())} == set(found)
+        assert {part for part in model.modules() if isinstance(part, Norm)} == set(found)
 
-
-def family_of_norms() -> type:
-    from onechange.norm import Norm
-
-    return Norm

@@ -32,6 +32,7 @@ def test_a_second_table_of_a_row_per_token():
     assert parameter_count(model("untied")) == parameter_count(model("tied")) + 11 * 8
 
 
+@torch.no_grad()
 def test_the_two_tables_start_unlike_each_other():
     untied = model("untied")
     one, two = untied.embedding.flatten().double(), untied.scoring.flatten().double()
