@@ -39,7 +39,9 @@ class TestNorm(ModelPart):
     @pytest.mark.parametrize("width", [16, 1000])
     def test_bf16_is_rounded_once_at_the_end(self, name: str, width: int):
         """Statistics in float32: bf16 features give what float32 gives for the same numbers, rounded."""
-        norm = family.build("norm", member_facts.resolved("norm", name), msgspec.structs.replace(SIZES, width=width))
+        norm = family.build(
+            "norm", member_facts.resolved("norm", name), msgspec.structs.replace(SIZES, width=width)
+        )
         x = torch.randn(64, width, generator=torch.Generator().manual_seed(0)).mul(3).add(2).bfloat16()
         same = norm(x) == norm(x.float()).bfloat16()
         assert same.float().mean() > 0.995

@@ -64,4 +64,3 @@ class TestPlacement(ModelPart):
         found = [part for part in model.modules() if isinstance(part, kind)]
         assert len(found) >= 2 * SIZES.layers, "a norm for every part of every block"
         assert {part for part in model.modules() if isinstance(part, Norm)} == set(found)
-

@@ -5,14 +5,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from onechange import family
 from onechange.embedding.tied import TiedEmbedding
 from onechange.embedding.untied import UntiedEmbedding
 from onechange.first_weights import fill
 from onechange.initialization.gpt2 import Gpt2Initialization
 from onechange.model import Model
-from onechange.settings import DEFAULTS
 from onechange.sizes import Sizes
+from small_models import usual_parts
 
 turns: dict[str, Any] = {}
 text_length = 8
@@ -21,8 +20,7 @@ SIZES = Sizes(layers=1, heads=2, width=8, window=8, vocabulary=11)
 
 
 def model(embedding: str) -> Model:
-    parts = {kind: family.resolve(kind, DEFAULTS[kind]) for kind in family.MODEL_FAMILIES}
-    made = Model(SIZES, {**parts, "embedding": family.resolve("embedding", embedding)})
+    made = Model(SIZES, usual_parts(embedding=embedding))
     fill(made, 0, 1, Gpt2Initialization())
     return made
 

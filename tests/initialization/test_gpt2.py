@@ -31,7 +31,9 @@ def test_what_writes_into_the_stream_is_divided_by_the_root_of_the_number_of_par
     part: str, layers: int, deviation: float
 ):
     """Two parts in every layer: 8 layers have 16, whose root is 4."""
-    assert stats.kstest(drawn(f"blocks.1.{part}.out.weight", layers), "norm", args=(0, deviation)).pvalue > 0.01
+    assert (
+        stats.kstest(drawn(f"blocks.1.{part}.out.weight", layers), "norm", args=(0, deviation)).pvalue > 0.01
+    )
 
 
 def test_deviations_are_those_of_transformers():

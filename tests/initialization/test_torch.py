@@ -19,7 +19,9 @@ def drawn(key: str, shape: tuple[int, int] = (200, 100)) -> np.ndarray:
     return TorchInitialization().draw(key, shape, 6, stream(0, "weights", key))
 
 
-@pytest.mark.parametrize("key", ["blocks.0.mlp.hidden.weight", "blocks.5.mlp.out.weight", "unembedding.weight"])
+@pytest.mark.parametrize(
+    "key", ["blocks.0.mlp.hidden.weight", "blocks.5.mlp.out.weight", "unembedding.weight"]
+)
 @pytest.mark.parametrize("shape", [(200, 100), (50, 400)], ids=str)
 def test_a_matrix_is_drawn_as_torch_s_linear_layer(key: str, shape: tuple[int, int]):
     torch.manual_seed(0)

@@ -55,9 +55,13 @@ def test_a_shift_or_a_factor_of_all_features_does_nothing():
     torch.testing.assert_close(LayerNorm(SIZES)(1000 * x), LayerNorm(SIZES)(x), rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize(("bias", "parameters"), [(False, {"gain": [1.0] * 4}), (True, {"gain": [1.0] * 4, "bias": [0.0] * 4})])
+@pytest.mark.parametrize(
+    ("bias", "parameters"), [(False, {"gain": [1.0] * 4}), (True, {"gain": [1.0] * 4, "bias": [0.0] * 4})]
+)
 def test_what_it_learns(bias: bool, parameters: dict[str, list[float]]):
-    assert {key: value.tolist() for key, value in LayerNorm(SIZES, bias=bias).named_parameters()} == parameters
+    assert {
+        key: value.tolist() for key, value in LayerNorm(SIZES, bias=bias).named_parameters()
+    } == parameters
 
 
 def test_statistics_are_float32_under_autocast():

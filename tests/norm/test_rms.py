@@ -51,7 +51,9 @@ def test_a_factor_of_all_features_does_nothing():
 
 
 def test_the_gain_is_all_it_learns():
-    assert [(key, value.tolist()) for key, value in RmsNorm(SIZES).named_parameters()] == [("gain", [1.0] * 4)]
+    assert [(key, value.tolist()) for key, value in RmsNorm(SIZES).named_parameters()] == [
+        ("gain", [1.0] * 4)
+    ]
 
 
 def test_an_epsilon_out_of_range_is_named():

@@ -5,14 +5,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from onechange import family
 from onechange.first_weights import fill
 from onechange.initialization.gpt2 import Gpt2Initialization
 from onechange.model import Model
 from onechange.norm.layer import LayerNorm
 from onechange.placement.post import PostPlacement
-from onechange.settings import DEFAULTS
 from onechange.sizes import Sizes
+from small_models import usual_parts
 
 turns: dict[str, Any] = {}
 text_length = 8
@@ -38,8 +37,7 @@ def test_two_parts_are_torch_s_layer_with_the_norm_last():
 
 
 def test_the_features_of_a_model_are_normalised_without_a_last_norm():
-    parts = {kind: family.resolve(kind, DEFAULTS[kind]) for kind in family.MODEL_FAMILIES}
-    model = Model(SIZES, {**parts, "placement": family.resolve("placement", "post")})
+    model = Model(SIZES, usual_parts(placement="post"))
     fill(model, 0, 2, Gpt2Initialization())
     gains = [key for key, value in model.named_parameters() if value.ndim == 1]
     assert gains == [f"blocks.{n}.{part}_norm.norm.gain" for n in (0, 1) for part in ("attention", "mlp")]

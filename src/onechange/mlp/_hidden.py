@@ -28,5 +28,7 @@ def gated(sizes: Sizes, hidden: int) -> int:
 
 def _given(hidden: int) -> int:
     if hidden < 0:
-        raise ValueError(f"mlp.hidden = {hidden}: must be at least 1, or 0 for a width that makes members equal")
+        raise ValueError(
+            f"mlp.hidden = {hidden}: must be at least 1, or 0 for a width that makes members equal"
+        )
     return hidden

@@ -34,7 +34,9 @@ class Sgd(Optimizer):
         if not 0 <= momentum < 1:
             raise ValueError(f"optimizer.momentum = {momentum}: must be at least 0 and below 1")
         if nesterov and not momentum:
-            raise ValueError("optimizer.momentum = 0: must be above 0 where optimizer.nesterov = true")
+            raise ValueError(
+                f"optimizer.momentum = {momentum}: must be above 0 where optimizer.nesterov = true"
+            )
         if weight_decay < 0:
             raise ValueError(f"optimizer.weight_decay = {weight_decay}: must be at least 0")
         self.learning_rate = learning_rate
