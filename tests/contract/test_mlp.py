@@ -11,7 +11,7 @@ from onechange.mlp import Mlp
 from onechange.model import parameter_count
 
 WIDTHS = [*range(32, 1025, 32), 50, 100, 200, 300, 13, 14, 17]
-"""A gated member has three matrices: below a width of 13 not every one is within 1% of 8 · width² for any whole number."""
+"""A gated member has three matrices: for some widths below 13 no whole number is within 1% of 8 · width²."""
 
 
 class TestMlp(ModelPart):

@@ -38,7 +38,8 @@ def test_what_writes_into_the_stream_is_divided_by_the_root_of_the_number_of_par
 
 def test_deviations_are_those_of_transformers():
     import torch
-    from transformers.models.gpt2.modeling_gpt2 import GPT2Config, GPT2Model
+    from transformers.models.gpt2.configuration_gpt2 import GPT2Config
+    from transformers.models.gpt2.modeling_gpt2 import GPT2Model
 
     torch.manual_seed(0)
     theirs = GPT2Model(GPT2Config(vocab_size=100, n_positions=64, n_embd=64, n_layer=3, n_head=2))

@@ -25,11 +25,13 @@ def test_two_layers_with_x_times_phi_of_x_between():
 
 
 def test_the_exact_one_is_not_the_approximation_by_tanh():
-    for approximation, expected in (
-        ("none", -2 * (1 + erf(-2 / np.sqrt(2))) / 2),
-        ("tanh", -1 * (1 + np.tanh(np.sqrt(2 / np.pi) * (-2 - 0.044715 * 8)))),
+    for mlp, expected in (
+        (GeluMlp(SIZES), -2 * (1 + erf(-2 / np.sqrt(2))) / 2),
+        (
+            GeluMlp(SIZES, approximation="tanh"),
+            -1 * (1 + np.tanh(np.sqrt(2 / np.pi) * (-2 - 0.044715 * 8))),
+        ),
     ):
-        mlp = GeluMlp(SIZES, approximation=approximation)
         with torch.no_grad():
             mlp.hidden.weight.zero_()[0, 0] = 1.0
             mlp.out.weight.zero_()[0, 0] = 1.0
@@ -38,7 +40,8 @@ def test_the_exact_one_is_not_the_approximation_by_tanh():
 
 
 def test_with_tanh_it_is_gpt_2_s():
-    from transformers.models.gpt2.modeling_gpt2 import GPT2MLP, GPT2Config
+    from transformers.models.gpt2.configuration_gpt2 import GPT2Config
+    from transformers.models.gpt2.modeling_gpt2 import GPT2MLP
 
     theirs = GPT2MLP(32, GPT2Config(n_embd=8, resid_pdrop=0.0))
     ours = GeluMlp(SIZES, approximation="tanh")

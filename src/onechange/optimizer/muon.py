@@ -83,7 +83,7 @@ class _Both(torch.optim.Optimizer):
         super().__init__([group for part in parts for group in part.param_groups], {})
         self._parts = parts
 
-    def step(self, closure: Callable[[], Any] | None = None) -> None:
+    def step(self, closure: Callable[[], float] | None = None) -> Any:
         """One update of every parameter; there is no ``closure``."""
         assert closure is None, "losses are computed before"
         groups = iter(self.param_groups)
