@@ -1,6 +1,7 @@
 """Models of a few hundred weights with strong opinions: their figures depend on every token they see."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 
@@ -16,13 +17,16 @@ from onechange.tokenizer.bpe import Bpe
 from onechange.tokenizer.character import Character
 
 
+def usual_parts(**other: Any) -> dict[str, dict[str, Any]]:
+    """The families of the model with their default members, or with the ``other`` ones that are named."""
+    return {kind: family.resolve(kind, other.get(kind, DEFAULTS[kind])) for kind in family.MODEL_FAMILIES}
+
+
 def small_model(
     vocabulary: int, window: int, *, position: str = "learned", dropout: float = 0.0, seed: int = 0
 ) -> Model:
     """Two layers of width 16, its weights far larger than first weights, so that context matters."""
-    parts = {name: family.resolve(name, DEFAULTS[name]) for name in family.MODEL_FAMILIES}
-    parts["position"] = family.resolve("position", position)
-    model = Model(Sizes(2, 2, 16, window, vocabulary, dropout), parts)
+    model = Model(Sizes(2, 2, 16, window, vocabulary, dropout), usual_parts(position=position))
     fill(model, seed, 2, Gpt2Initialization())
     with torch.no_grad():
         for parameter in model.parameters():

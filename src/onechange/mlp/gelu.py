@@ -1,26 +1,28 @@
-"""Two layers with a GELU between them, four times as wide inside, no biases.
+"""Two layers with a GELU between them, no biases.
 
-y = out(GELU(in(x))) with the exact GELU, x · Φ(x). Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415
+y = out(GELU(in(x))), four times as wide inside, with GELU(x) = x · Φ(x), or what GPT-2 has in its place,
+x/2 · (1 + tanh(sqrt(2/π) · (x + 0.044715 x³))). Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415
 """
 
-from typing import final
+from typing import Literal, final
 
 import torch.nn.functional as F
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from onechange.mlp import Mlp
+from onechange.mlp._plain import PlainMlp
 from onechange.sizes import Sizes
 
 
 @final
-class GeluMlp(Mlp):
-    """8 · ``width``² parameters."""
+class GeluMlp(PlainMlp):
+    """2 · ``width`` · ``hidden`` parameters; ``hidden`` 0 stands for 4 · ``width``."""
 
-    def __init__(self, sizes: Sizes) -> None:
-        super().__init__(sizes)
-        self.hidden = nn.Linear(sizes.width, 4 * sizes.width, bias=False)
-        self.out = nn.Linear(4 * sizes.width, sizes.width, bias=False)
+    def __init__(
+        self, sizes: Sizes, *, hidden: int = 0, approximation: Literal["none", "tanh"] = "none"
+    ) -> None:
+        super().__init__(sizes, hidden)
+        self.approximation = approximation
 
-    def forward(self, x: Float[Tensor, "... width"]) -> Float[Tensor, "... width"]:
-        return self.out(F.gelu(self.hidden(x)))
+    def activate(self, hidden: Float[Tensor, "... hidden"]) -> Float[Tensor, "... hidden"]:
+        return F.gelu(hidden, approximate=self.approximation)

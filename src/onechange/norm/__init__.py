@@ -20,4 +20,4 @@ class Norm(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, x: Float[Tensor, "... width"]) -> Float[Tensor, "... width"]:
-        """The normalised features; statistics in float32."""
+        """The normalised features, of the type of ``x``; statistics in float32."""

@@ -1,6 +1,7 @@
-"""Layer normalisation without a bias: centre, divide by the standard deviation, scale by a learned gain.
+"""Layer normalisation: centre, divide by the standard deviation, scale by a learned gain.
 
-y = (x − mean) / sqrt(variance + 1e-5) · gain. Ba et al. 2016, https://arxiv.org/abs/1607.06450
+y = (x − mean) / sqrt(variance + epsilon) · gain, and + bias if there is one. Ba et al. 2016,
+https://arxiv.org/abs/1607.06450
 """
 
 from typing import final
@@ -16,11 +17,15 @@ from onechange.sizes import Sizes
 
 @final
 class LayerNorm(Norm):
-    """``width`` parameters, all one at the start."""
+    """``width`` gains, one at the start; with ``bias`` as many numbers more, zero at the start."""
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: Sizes, *, bias: bool = False, epsilon: float = 1e-5) -> None:
         super().__init__(sizes)
+        if epsilon <= 0:
+            raise ValueError(f"norm.epsilon = {epsilon}: must be above 0")
+        self.epsilon = epsilon
         self.gain = nn.Parameter(torch.ones(sizes.width))
+        self.bias = nn.Parameter(torch.zeros(sizes.width)) if bias else None
 
     def forward(self, x: Float[Tensor, "... width"]) -> Float[Tensor, "... width"]:
-        return F.layer_norm(x, (self.sizes.width,), self.gain, eps=1e-5)
+        return F.layer_norm(x, (self.sizes.width,), self.gain, self.bias, self.epsilon)
