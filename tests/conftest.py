@@ -13,8 +13,8 @@ import jaxtyping
 import pytest
 
 SPEAK_OF_SHAPES = (
-    "attention", "encoding", "evaluate", "kinds", "mlp", "model", "norm",
-    "position", "readings", "spelling", "symbols", "token_table", "unicode_classes", "windows",
+    "attention", "attention_distance", "bins", "encoding", "evaluate", "kinds", "longer_texts", "mlp", "model", "norm",
+    "position", "probes", "readings", "shift_test", "spelling", "symbols", "token_table", "unicode_classes", "windows",
 )  # fmt: skip
 jaxtyping.install_import_hook([f"onechange.{name}" for name in SPEAK_OF_SHAPES], "beartype.beartype")
 
