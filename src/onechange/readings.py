@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float, Float32, Int
+from jaxtyping import Float32, Int
 
 from onechange import excerpt, kinds
+from onechange.bins import Bins
 from onechange.encoding import Encoding, release
 from onechange.kinds import KINDS
 from onechange.measure import ROWS, Measure, measure
@@ -23,8 +24,6 @@ from onechange.tokenizer import Tokenizer
 
 MOST_CHARACTERS = 1_000_000
 """So many characters' surprises are kept one by one."""
-_EDGES = 2 ** np.arange(40)
-"""Bin number b holds what lies above `_EDGES`[b − 1] and up to `_EDGES`[b]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +68,7 @@ class _Reader:
         self._lengths = text.tokens.characters
         self._spelling = Spelling(tokenizer.token_bytes())
         self._kinds = _Kinds(tokenizer, text)
-        self._by_position, self._by_context = _Bins(), _Bins()
+        self._by_position, self._by_context = Bins(), Bins()
         self._kind_nats = np.zeros(len(KINDS))
         self._kind_characters = np.zeros(len(KINDS), dtype=np.int64)
         ends = text.story_characters.cumsum()
@@ -109,38 +108,6 @@ class _Reader:
             characters=self._characters[1:],
             excerpt=self._characters[1 : 1 + self._excerpt],
         )
-
-
-class _Bins:
-    """Nats, characters and tokens, by a number that is doubled from bin to bin."""
-
-    def __init__(self) -> None:
-        self._sums = np.zeros((len(_EDGES), 3))
-
-    def add(
-        self,
-        numbers: Int[np.ndarray, " tokens"],
-        nats: Float[np.ndarray, " tokens"],
-        characters: Int[np.ndarray, " tokens"],
-    ) -> None:
-        """Tokens with their ``numbers``; 0, where no character in view has begun there, counts as 1."""
-        bins = np.searchsorted(_EDGES, numbers)
-        for column, values in enumerate((nats, characters, np.ones(len(nats)))):
-            self._sums[:, column] += np.bincount(bins, values, len(_EDGES))
-
-    def to_json(self) -> list[dict[str, Any]]:
-        """The bins that hold a token; ``to`` is the first number beyond."""
-        return [
-            {
-                "from": int(_EDGES[number - 1]) + 1 if number else 1,
-                "to": int(_EDGES[number]) + 1,
-                "nats": float(nats),
-                "characters": int(characters),
-                "tokens": int(tokens),
-            }
-            for number, (nats, characters, tokens) in enumerate(self._sums)
-            if tokens
-        ]
 
 
 class _Kinds:

@@ -14,6 +14,7 @@ from onechange import (
     differences,
     heartbeat,
     json_file,
+    probes,
     processor,
     stopping,
     tokenizer_file,
@@ -123,6 +124,7 @@ def _figures(trained: Trained, data: Dataset, run: Path) -> tuple[dict[str, Any]
             history[trained.step]["validation_loss"] * figures["tokens"] / figures["characters"]
         )
     figures["readings"] = readings.to_json()
+    figures["probes"] = probes.probed(trained.model, data.validation, data.separator)
     if data.test is not None:  # the checkpoints are chosen by now, and nothing else is
         figures["test"] = ruler.measure(trained.model, trained.tokenizer, data.test, data.separator).to_json()
     return {"step": trained.step, **figures}, save({"nats": readings.characters})

@@ -68,6 +68,65 @@ class Readings(TypedDict):
     """In `measures.json` alone."""
 
 
+class Length(TypedDict):
+    """The beginning of the text in windows of some ``times`` the trained length; ``nats`` are missing with a reason."""
+
+    times: Positive
+    window: Positive
+    nats: Real | None
+    by_position: list[Bin]
+    why_not: str | None
+
+
+class Longer(TypedDict):
+    """The same text at several lengths of window."""
+
+    characters: Positive
+    tokens: Positive
+    lengths: list[Length]
+
+
+class ShiftedLayer(TypedDict):
+    """How far a layer's features, and what they would predict, changed when the passage was moved."""
+
+    change: Real
+    kl: Real
+
+
+class Shift(TypedDict):
+    """The same passages at two places of the window."""
+
+    positions: tuple[Count, Count]
+    passages: Positive
+    tokens: Positive
+    characters: Count
+    surprise: tuple[Real, Real]
+    surprise_change: Real
+    layers: list[ShiftedLayer]
+
+
+Distances = TypedDict("Distances", {"from": Count, "to": Positive})
+"""``from`` to ``to`` (exclusive) tokens back."""
+
+
+class AttentionByDistance(TypedDict):
+    """``shares`` of every layer, head and bin; mean ``distances`` of every layer and head."""
+
+    windows: Positive
+    queries: Positive
+    bins: list[Distances]
+    shares: list[list[list[Real]]]
+    distances: list[list[Real]]
+
+
+class Probes(TypedDict):
+    """What a checkpoint was put through besides the ruler; None where a window is too short for it."""
+
+    longer: Longer
+    shift: Shift | None
+    attention: AttentionByDistance | None
+
+
 class OnText(TypedDict):
     """The ruler's figures on one text."""
 
@@ -87,6 +146,7 @@ class Figures(OnText):
     step: Positive
     rough_nats_per_character: NotRequired[Real]
     readings: NotRequired[Readings]
+    probes: NotRequired[Probes]
     test: NotRequired[OnText]
 
 
