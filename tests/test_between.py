@@ -425,7 +425,7 @@ def test_the_document_says_all(bench: Bench):
     assert (document["stories"], document["characters"], document["judged_on"]) == (3, 1000, "validation")
     (comparison,) = document["comparisons"]
     assert comparison["verdict"] == "better" and comparison["with"] == "a"
-    assert comparison["changes"][0]["settings"][0]["second"] == {"name": "rope", "theta": 10000.0}
+    assert comparison["changes"][0]["settings"][0]["second"] == family.resolve("position", "rope")
     assert comparison["difference"]["nats_per_character_difference"] == pytest.approx(np.mean(CHILD) - 1.095)
     assert [one["state"] for one in comparison["laws"]] == ["holds"] * 8
 

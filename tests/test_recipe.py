@@ -42,7 +42,7 @@ def test_every_number_and_text_survives(
         USUAL,
         clip=clip,
         seed=seed,
-        position={"name": "rope", "theta": theta},
+        position=family.resolve("position", {"name": "rope", "theta": theta}),
         corpus={**CORPUS, "separator": separator},
     )
     assert read(tmp_path_factory.getbasetemp(), changed.to_toml()) == changed
