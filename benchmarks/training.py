@@ -18,7 +18,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -183,12 +183,12 @@ def present(name: str) -> bool:
     return package is None or importlib.util.find_spec(package) is not None
 
 
-def serve(name: str, scale: str) -> None:
+def serve(make: Callable[[str], Step], scale: str) -> None:
     """In a contestant's process: a step for every line read, answered with its seconds and the peak memory so far."""
     answers = sys.stdout
     with contextlib.redirect_stdout(sys.stderr):
         keep_freed_memory()
-        step = CONTESTANTS[name](scale)
+        step = make(scale)
         for _ in sys.stdin:
             started = time.perf_counter()
             step()
@@ -197,16 +197,19 @@ def serve(name: str, scale: str) -> None:
             print(json.dumps({"seconds": seconds, "peak_memory_bytes": peak}), file=answers, flush=True)
 
 
+PROGRAM = ("-P", __file__)
+"""-P: a file beside this one has the name of a package that transformers needs."""
+
+
 class Contestant:
     """The other end of `serve`."""
 
-    def __init__(self, name: str, scale: str) -> None:
+    def __init__(self, name: str, scale: str, program: Sequence[str] = PROGRAM) -> None:
         self.name = name
         self.seconds: list[float] = []
         self.peak = 0
         self._process = subprocess.Popen(
-            # -P: a file beside this one has the name of a package that transformers needs.
-            [sys.executable, "-P", __file__, "--serve", name, "--scale", scale],
+            [sys.executable, *program, "--serve", name, "--scale", scale],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -220,7 +223,7 @@ class Contestant:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"{self.name} ended: python {__file__} --serve {self.name!r} shows why")
+            raise RuntimeError(f"{self.name} ended: the benchmark with --serve {self.name!r} shows why")
         answer = json.loads(line)
         self.peak = answer["peak_memory_bytes"]
         return answer["seconds"]
@@ -277,7 +280,7 @@ def main() -> None:
     parser.add_argument("--serve", choices=list(CONTESTANTS), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.serve:
-        serve(arguments.serve, arguments.scale)
+        serve(CONTESTANTS[arguments.serve], arguments.scale)
         return
     groups = [
         [name for name in group if present(name) and name in (arguments.only or CONTESTANTS)]

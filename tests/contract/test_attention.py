@@ -20,7 +20,7 @@ class TestAttention(ModelPart):
     @pytest.mark.parametrize("position", POSITIONS)
     def test_every_position_works_with_it(self, name: str, position: str, strangers: str):
         attention = self.member(name)
-        where: Position = family.build("position", family.resolve("position", position), SIZES)
+        where = drawn(position)
         x = torch.randn(2, SIZES.window, SIZES.width, generator=torch.Generator().manual_seed(0))
         whole = attended(attention, x, where)
         for length in (1, 9):
@@ -43,7 +43,7 @@ class TestAttention(ModelPart):
     @pytest.mark.parametrize("position", POSITIONS)
     def test_weights_are_how_much_of_each_value_is_taken(self, name: str, position: str, strangers: str):
         attention = self.member(name)
-        where: Position = family.build("position", family.resolve("position", position), SIZES)
+        where = drawn(position)
         places, x = torch.arange(11), torch.randn(2, 11, SIZES.width)
         bias = where.bias(places, places)
         weights = attention.weights(x, where, places, bias)
@@ -67,6 +67,15 @@ class TestAttention(ModelPart):
 
     def member(self, name: str) -> Attention:
         return family.build("attention", member_facts.resolved("attention", name), SIZES)
+
+
+def drawn(name: str) -> Position:
+    """The position member with its defaults, its matrices and tables drawn."""
+    position: Position = family.build("position", family.resolve("position", name), SIZES)
+    for parameter in position.parameters():
+        if parameter.ndim > 1:
+            parameter.normal_(generator=torch.Generator().manual_seed(0))
+    return position
 
 
 def attended(attention: Attention, x: Tensor, position: Position) -> Tensor:
