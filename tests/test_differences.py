@@ -147,7 +147,7 @@ def test_every_setting_of_a_recipe_is_told(key: str):
     if isinstance(value, dict):
         inner = next(iter(reversed(value)))
         now = msgspec.structs.replace(held, **{key: {**value, inner: other_value(value[inner])}})
-        told = f"{key} was" if inner == "name" else f"{key}.{inner} was {value[inner]!r}"
+        told = f"{key} was" if inner == "name" else f"{key}.{inner} was {value[inner]}, is now"
         if key == "tokenizer":  # of another one, what decides its numbers is asked of the member
             now = msgspec.structs.replace(held, tokenizer=family.resolve("tokenizer", "byte"))
     else:

@@ -9,16 +9,11 @@ from scipy import interpolate, stats
 
 from onechange.equal import MEASURES, Measure, Runs, at_equal
 from onechange.schedule import Schedule
+from onechange.schedule.constant import Constant
 from onechange.schedule.cosine import Cosine
+from onechange.schedule.warmup_stable_decay import WarmupStableDecay
 
 PLANNED = 2000
-
-
-class Constant(Schedule):
-    """A peak rate from the first step to the last."""
-
-    def share(self, step: int, steps: int) -> float:
-        return 1.0
 
 
 def history(
@@ -182,8 +177,22 @@ def test_a_rate_that_was_still_high_is_unfair_and_says_what_would_be_fair():
         (Cosine(warmup=100), 102.0, True),
         (Cosine(warmup=100), 125.0, False),
         (Cosine(warmup=1500, final=0.9), 230.0, False),
+        (WarmupStableDecay(decay=0.0), 230.0, True),
+        (WarmupStableDecay(), 230.0, False),
+        (WarmupStableDecay(), 102.0, False),  # a root falls to the very end
+        (WarmupStableDecay(shape="linear"), 100.1, True),
     ],
-    ids=["constant", "does not fall", "its last fiftieth", "its last fifth", "still warming up"],
+    ids=[
+        "constant",
+        "does not fall",
+        "its last fiftieth",
+        "its last fifth",
+        "still warming up",
+        "never decays",
+        "before its decay",
+        "its last fiftieth of a root",
+        "its last thousandth of a line",
+    ],
 )
 def test_what_is_fair(schedule, per_step, fair):
     found = at_equal(
