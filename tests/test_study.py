@@ -97,7 +97,25 @@ def test_a_scale_s_settings_of_a_member_stand_above_the_base_s():
 
 def test_a_study_s_scale_without_name_keeps_what_the_built_in_scale_says():
     found = written("[base]\n[scale.tiny]\noptimizer = { beta1 = 0.5 }").settings("base", "tiny")["optimizer"]
-    assert (found["learning_rate"], found["beta1"]) == (SCALES["tiny"]["optimizer"]["learning_rate"], 0.5)
+    assert (found["learning_rate"], found["beta1"]) == (SCALES["tiny"]["optimizer"][0]["learning_rate"], 0.5)
+
+
+def test_a_scale_speaks_of_several_members():
+    """Muon's updates are as large as AdamW's; a change of the optimizer is no change of the rate beside it."""
+    found = written(with_arm('.optimizer = "muon"')).settings("changed", "quick")["optimizer"]
+    assert (found["name"], found["learning_rate"]) == ("muon", 4e-3)
+    scale = '\n[[scale.mine.position]]\nname = "rope"\ntheta = 70.0\n[[scale.mine.position]]\nname = "t5"\nbuckets = 8'
+    for word, setting, value in (("rope", "theta", 70.0), ("t5", "buckets", 8)):
+        study = written(with_arm(f'.position = "{word}"') + scale)
+        assert study.settings("changed", "mine")["position"][setting] == value
+
+
+def test_a_study_s_table_takes_the_place_of_the_built_in_one_of_that_member_alone():
+    own = '\n[scale.quick]\noptimizer = { name = "muon", momentum = 0.5 }'
+    found = written(with_arm('.optimizer = "muon"') + own)
+    assert found.settings("base", "quick")["optimizer"]["learning_rate"] == 4e-3
+    muon = found.settings("changed", "quick")["optimizer"]
+    assert (muon["momentum"], muon["learning_rate"]) == (0.5, 3e-4)
 
 
 def test_arms_grow_from_arms():
@@ -179,7 +197,7 @@ WRONG = [
     ),
     (
         "[base]\n[scale.quick]\nposition = 5",
-        r"scale\.quick: position = 5: must be a member's name or a table",
+        r"scale\.quick: position = 5: must be a member's name or a table, or a list of tables each with a name",
     ),
     (
         "[base]\n[scale.quick]\nposition = { name = 'rope', thet = 5 }",

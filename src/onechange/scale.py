@@ -14,8 +14,15 @@ SCALES: dict[str, dict[str, Any]] = {
         "batch": 8,
         "budget": {"steps": 40},
         "evaluate_every": 20,
-        "optimizer": {"name": "adamw", "learning_rate": 5e-3},
-        "schedule": {"name": "cosine", "warmup": 5},
+        "optimizer": [
+            {"name": "adamw", "learning_rate": 5e-3},
+            {"name": "muon", "learning_rate": 5e-3},
+        ],
+        "schedule": [
+            {"name": "cosine", "warmup": 5},
+            {"name": "constant", "warmup": 5},
+            {"name": "warmup_stable_decay", "warmup": 5},
+        ],
         "tokenizer": {"name": "bpe", "vocabulary": 512},
         "compile": "off",
         "threads": 1,
@@ -28,7 +35,10 @@ SCALES: dict[str, dict[str, Any]] = {
         "batch": 16,
         "budget": {"steps": 1000},
         "evaluate_every": 200,
-        "optimizer": {"name": "adamw", "learning_rate": 4e-3},
+        "optimizer": [
+            {"name": "adamw", "learning_rate": 4e-3},
+            {"name": "muon", "learning_rate": 4e-3},
+        ],
         "schedule": {"name": "cosine", "warmup": 100},
         "threads": 1,
     },
@@ -52,7 +62,12 @@ SCALES: dict[str, dict[str, Any]] = {
         "budget": {"steps": 2000},
         "evaluate_every": 200,
         "optimizer": {"name": "adamw", "learning_rate": 3e-4},
-        "schedule": {"name": "cosine", "warmup": 200},
+        "schedule": [
+            {"name": "cosine", "warmup": 200},
+            {"name": "constant", "warmup": 200},
+            {"name": "warmup_stable_decay", "warmup": 200},
+        ],
     },
 }
-"""A setting that a scale gives for a member applies only where an arm uses that member."""
+"""A setting that a scale gives for a member applies only where an arm uses that member. Muon's updates have the size of
+AdamW's, and so it has the same rates; a warm-up is as long under every schedule."""

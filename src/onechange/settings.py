@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from onechange import budget, family
+from onechange import budget, family, scaled
 from onechange.recipe import Recipe
 
 ARM_FAMILIES = ("tokenizer", *family.MODEL_FAMILIES, *family.TRAINING_FAMILIES)
@@ -52,28 +52,21 @@ _TYPES: dict[str, Any] = {
 }
 
 
-def check_scaled(where: str, key: str, table: Any) -> None:
+def check_scaled(where: str, key: str, said: Any) -> None:
     """A member that no arm of today uses is checked too: a misspelt one would be passed over in silence."""
     try:
-        if isinstance(table, str) or "name" in table:
-            member(key, table, {}, {})
+        tables = scaled.tables(said)
+    except ValueError as error:
+        raise ValueError(f"{where}: {key} = {said!r}: {error}") from None
+    try:
+        for table in tables:
+            if "name" in table:
+                member(key, table, {}, {})
     except (ValueError, LookupError) as error:
         raise type(error)(f"{where}: {error.args[0]}") from None
-    except TypeError:
-        raise ValueError(f"{where}: {key} = {table!r}: must be a member's name or a table") from None
 
 
-def of_scale(key: str, member: str, scaled: Mapping[str, Any]) -> dict[str, Any]:
-    """What a scale says of a family, if it speaks of this member."""
-    table = scaled.get(key, {})
-    if isinstance(table, str):
-        table = {"name": table}
-    if table.get("name", member) != member:
-        return {}
-    return {inner: value for inner, value in table.items() if inner != "name"}
-
-
-def member(key: str, value: Any, parent: Mapping[str, Any], scaled: Mapping[str, Any]) -> dict[str, Any]:
+def member(key: str, value: Any, parent: Mapping[str, Any], scale: Mapping[str, Any]) -> dict[str, Any]:
     """A family's value as a study writes it, resolved against the ``parent``'s member and what the scale says."""
     table = {"name": value} if isinstance(value, str) else value
     if not isinstance(table, dict):
@@ -81,7 +74,7 @@ def member(key: str, value: Any, parent: Mapping[str, Any], scaled: Mapping[str,
     if "name" not in table:
         return family.resolve(key, {**parent, **table})
     family.resolve(key, table)
-    return family.resolve(key, {**of_scale(key, table["name"], scaled), **table})
+    return family.resolve(key, {**scaled.of_member(scale.get(key, {}), table["name"]), **table})
 
 
 def plain(key: str, given: Any) -> Any:

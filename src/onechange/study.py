@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from onechange import family, tuning
+from onechange import family, scaled, tuning
 from onechange.scale import SCALES
 from onechange.settings import (
     ARM_FAMILIES,
@@ -20,7 +20,6 @@ from onechange.settings import (
     check_ranges,
     check_scaled,
     member,
-    of_scale,
     plain,
     shown,
 )
@@ -190,10 +189,10 @@ class Study(
 
         Raises `ValueError` or `LookupError` for anything that the one-change rule or a member forbids.
         """
-        scaled = self.scale(scale)
+        said = self.scale(scale)
         arm = self.arm(name)
         if arm is None:
-            return self._base(scaled)
+            return self._base(said)
         where = f"arm {name!r}"
         if len(arm.change) != 1:
             keys = ", ".join(arm.change) or "nothing"
@@ -205,7 +204,7 @@ class Study(
             )
         parent = self.settings(arm.parent, scale)
         try:
-            changed = member(key, value, parent[key], scaled) if key in ARM_FAMILIES else plain(key, value)
+            changed = member(key, value, parent[key], said) if key in ARM_FAMILIES else plain(key, value)
             check_ranges({**parent, key: changed})
         except (ValueError, LookupError) as error:
             raise type(error)(f"{where}: {error.args[0]}") from None
@@ -223,26 +222,21 @@ class Study(
         if name not in SCALES and name not in self.scales:
             known = ", ".join([*SCALES, *(own for own in self.scales if own not in SCALES)])
             raise LookupError(f"no scale {name!r}; there is {known}")
-        scaled = dict(SCALES.get(name, {}))
+        found = dict(SCALES.get(name, {}))
         for key, value in self.scales.get(name, {}).items():
-            keeps_member = (
-                key in ARM_FAMILIES
-                and isinstance(value, dict)
-                and "name" not in value
-                and isinstance(scaled.get(key), dict)
-            )
-            scaled[key] = {**scaled[key], **value} if keeps_member else value
-        return scaled
+            both = key in ARM_FAMILIES and key in found
+            found[key] = scaled.joined(found[key], value) if both else value
+        return found
 
-    def _base(self, scaled: Mapping[str, Any]) -> dict[str, Any]:
+    def _base(self, scale: Mapping[str, Any]) -> dict[str, Any]:
         given = {**DEFAULTS, **{key: value for key, value in self.base.items() if key != "name"}}
         resolved: dict[str, Any] = {}
         for key, value in given.items():
             if key in ARM_FAMILIES:
                 own = member(key, value, family.resolve(key, DEFAULTS[key]), {})
-                resolved[key] = member(key, of_scale(key, own["name"], scaled), own, {})
+                resolved[key] = member(key, scaled.of_member(scale.get(key, {}), own["name"]), own, {})
             else:
                 own = plain(key, value)
-                resolved[key] = plain(key, scaled[key]) if key in scaled else own
+                resolved[key] = plain(key, scale[key]) if key in scale else own
         check_ranges(resolved)
         return resolved

@@ -69,4 +69,6 @@ def _shown(value: Any) -> str:
         return ", ".join(
             f"{key} = {json.dumps(inner)}" if key != "name" else inner for key, inner in settings
         )
-    return ", ".join(value) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return ("; " if any(isinstance(one, dict) for one in value) else ", ").join(map(_shown, value))
+    return str(value)
