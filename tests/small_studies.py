@@ -55,6 +55,13 @@ TIMES = ("environment.json", "timing.jsonl", "results.json", "report.html", "rep
 """Files that may differ between two runs of the same study: they hold times, or where it ran."""
 
 
+TIMED = (
+    "seconds", "seconds_per_step", "tokens_per_second", "characters_per_second", "peak_memory_bytes",
+    "costs", "machine", "command",
+)  # fmt: skip
+"""Keys of results that hold times or memory, or where and how the study ran."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a command left behind."""
@@ -190,9 +197,5 @@ def files(folder: Path, leave_out: Sequence[str] = TIMES) -> dict[str, bytes]:
 def without_times(value: Any) -> Any:
     """A JSON value without what differs between two runs of the same study."""
     if isinstance(value, dict):
-        return {
-            key: without_times(inner)
-            for key, inner in value.items()
-            if key not in ("seconds", "seconds_per_step", "peak_memory_bytes", "machine", "command")
-        }
+        return {key: without_times(inner) for key, inner in value.items() if key not in TIMED}
     return [without_times(inner) for inner in value] if isinstance(value, list) else value

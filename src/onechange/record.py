@@ -14,6 +14,7 @@ from onechange import atomic, budget, equal, family, json_file, judging, shapes
 from onechange.checkpoint import Which
 from onechange.choosing import choosing
 from onechange.compare import Scores, interval_over_stories
+from onechange.costs import costs, speed
 from onechange.history import History
 from onechange.overfitting import overfitting
 from onechange.study import Study
@@ -52,6 +53,7 @@ def collect(folder: StudyFolder) -> dict[str, Any]:
         arm["over_seeds"] = judging.over_seeds(kept[arm["name"]])
         arm |= judged[arm["name"]]
         arm["at_equal"] = _at_equal(arm, records, _machine(environment))
+        arm["costs"] = costs(arm, records.get(arm["from"] or ""))
     seeds = {tuple(run["seed"] for run in record["runs"]) for record in records.values()}
     finished = (
         len(records) == len(every)
@@ -174,6 +176,8 @@ def _run(path: Path, seed: int, steps: int) -> dict[str, Any]:
         "steps": last,
         "seconds": seconds[last]["seconds"] if last else 0.0,
         "seconds_per_step": seconds[last]["seconds"] / last if last else None,
+        "tokens_per_second": speed(history, "tokens"),
+        "characters_per_second": speed(history, "characters"),
         "steps_left_out": seconds[last].get("left_out", 0) if last else 0,
         "peak_memory_bytes": max((row["peak_memory_bytes"] for row in seconds.values()), default=None),
         "best": _figures(measures["best"], path) if measures else None,

@@ -2,11 +2,24 @@
 
 import re
 
-from onechange.report import correction, differences, judged_text, ladder_text, stories, tuning, tuning_table
+from onechange.report import (
+    correction,
+    costs,
+    differences,
+    judged_text,
+    ladder_text,
+    longer,
+    looking,
+    probes,
+    shifted,
+    stories,
+    tuning,
+    tuning_table,
+)
 from onechange.report.answer import answers, caution
 from onechange.report.page import meaning, notices
-from onechange.report.study import Study
-from onechange.report.table import columns, rows
+from onechange.report.study import Arm, Study
+from onechange.report.table import Cell, columns, rows
 
 
 def text(study: Study) -> str:
@@ -17,7 +30,7 @@ def text(study: Study) -> str:
     parts.append(escaped(f"Nats per character {meaning(study)}"))
     parts += [escaped(why) for why in (caution(study), judged_text.sentence(study)) if why]
     parts += ["## The ladder", ladder(study), *_differences(study), "## The arms", table(study)]
-    parts += [*_tuning(study), *_stories(study)]
+    parts += [*_tuning(study), *_probes(study), *_costs(study), *_stories(study)]
     if study.record.get("command"):
         parts += ["## To repeat it", _indented([str(study.record["command"])])]
     parts.append(
@@ -74,6 +87,42 @@ def _tuning(study: Study) -> list[str]:
         _table(list(tuning_table.COLUMNS), found),
         _table(list(tuning_table.VERDICTS), tuning_table.verdicts(study)),
         *(escaped(said) for said in told if said),
+    ]
+
+
+def _probes(study: Study) -> list[str]:
+    if not probes.asked(study):
+        return []
+    lengths = ["window, tokens", *longer.TITLES.values()]
+    parts = ["## Texts longer than trained", *map(escaped, longer.words(study))]
+    parts.append(_table(["nats per character", *lengths], _flat(longer.rows(study))))
+    if moved := shifted.rows(study):
+        parts += ["## The same passage elsewhere", *map(escaped, shifted.words(study))]
+        parts.append(_table(["arm", *shifted.COLUMNS], _flat(moved)))
+    if means := looking.layers(study):
+        most = max(len(layers) for _, layers in means)
+        heads = ["mean distance in tokens", *(f"layer {number + 1}" for number in range(most))]
+        cells = [[arm.name, *layers, *[""] * (most - len(layers))] for arm, layers in means]
+        parts += ["## Where the heads look", *map(escaped, looking.words(study)), _table(heads, cells)]
+    return parts
+
+
+def _costs(study: Study) -> list[str]:
+    found = costs.rows(study)
+    if not found:
+        return []
+    told = [*costs.words(study), "In brackets: how many times the parent's. Speed and memory are measured."]
+    return [
+        "## What it costs",
+        escaped(" ".join(told)),
+        _table(["arm", *costs.COLUMNS.values()], _flat(found)),
+    ]
+
+
+def _flat(rows: list[tuple[Arm, list[Cell]]]) -> list[list[str]]:
+    return [
+        [arm.name, *(cell.text + (f" ({cell.small})" if cell.small else "") for cell in cells)]
+        for arm, cells in rows
     ]
 
 

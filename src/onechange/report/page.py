@@ -40,10 +40,12 @@ def html(study: Study) -> str:
     found = _where(study)
     if found is not None:
         page += (sheet.FILES / "where.js").read_text("utf-8")
+    more = sections.sections(study)
+    styles = [*["where.css"] * (found is not None), *["probes.css"] * (more["probes"] is not None)]
     seed = study.seeds[0] if study.seeds else 0
     return environment.get_template("page.html.jinja").render(
         study=study,
-        style=sheet.style(*["where.css"] * (found is not None)),
+        style=sheet.style(*styles),
         scripts=[Markup(text) for text in (script, page) if text],
         policy=sheet.policy([text for text in (script, page) if text]),
         charts=Markup(_data({"curves": moving, "where": _colours(found)})),
@@ -74,7 +76,7 @@ def html(study: Study) -> str:
         digits=answer.decimals(study),
         clipped=curves.clipped(study),
         plain=plain,
-        **sections.sections(study),
+        **more,
     )
 
 

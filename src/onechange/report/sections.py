@@ -1,4 +1,4 @@
-"""The page's sections about differences, equal amounts, overfitting, tuning and sweeps, as templates read them."""
+"""The page's sections about differences, equal amounts, overfitting, tuning, sweeps, probes and costs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,12 +8,17 @@ from markupsafe import Markup
 
 from onechange.report import (
     correction,
+    costs,
     differences,
     differences_chart,
     equal,
     judged_text,
     ladder,
+    longer,
+    looking,
     overfitting,
+    probes,
+    shifted,
     still,
     sweeps,
     sweeps_chart,
@@ -36,6 +41,8 @@ def sections(study: Study) -> dict[str, Any]:
         "ends": _ends(study),
         "tuning": _tuning(study),
         "sweeps": [_sweep(study, sweep, number) for number, sweep in enumerate(sweeps.sweeps(study))],
+        "probes": _probes(study),
+        "costs": _costs(study),
     }
 
 
@@ -122,3 +129,48 @@ def _standing(point: sweeps.Point, sweep: Sweep) -> str:
     if point.arm.name == sweep.parent:
         return "the parent"
     return str((point.arm.versus("best") or {}).get("verdict") or DASH)
+
+
+def _probes(study: Study) -> dict[str, Any] | None:
+    if not probes.asked(study):
+        return None
+    return {
+        "arms": [arm for arm in study.arms if probes.probes(arm)],
+        "longer": _longer(study),
+        "shift": _shift(study),
+        "looks": looking.looks(study),
+        "looks_words": looking.words(study),
+    }
+
+
+def _longer(study: Study) -> dict[str, Any]:
+    return {
+        "words": longer.words(study),
+        "titles": list(longer.TITLES.values()),
+        "rows": longer.rows(study),
+        "lines": longer.lines(study),
+        "chart": pictures(lambda layout: longer.chart(study, layout), "longer"),
+    }
+
+
+def _shift(study: Study) -> dict[str, Any] | None:
+    rows = shifted.rows(study)
+    if not rows:
+        return None
+    return {
+        "words": shifted.words(study),
+        "columns": shifted.COLUMNS,
+        "rows": rows,
+        "lines": shifted.lines(study),
+        "charts": {
+            "kl": pictures(lambda layout: shifted.chart(study, layout, "kl"), "shift-kl"),
+            "change": pictures(lambda layout: shifted.chart(study, layout, "change"), "shift-change"),
+        },
+    }
+
+
+def _costs(study: Study) -> dict[str, Any] | None:
+    rows = costs.rows(study)
+    if not rows:
+        return None
+    return {"columns": list(costs.COLUMNS.values()), "rows": rows, "words": costs.words(study)}

@@ -56,7 +56,9 @@ _COST = (
     Column("text", "characters per window", "how far back the model can see"),
     Column("text", "times text seen", "training tokens processed over training tokens there are"),
     Column("training", "steps", "updates of the weights"),
-    Column("training", "seconds per step", "on the machine named below, evaluations not counted"),
+    Column(
+        "training", "seconds per step", "on the machine named below, evaluations and checkpoints included"
+    ),
 )
 
 
