@@ -19,11 +19,15 @@ COSTS: tuple[Cost, ...] = get_args(Cost)
 
 
 def costs(arm: Mapping[str, Any], parent: Mapping[str, Any] | None) -> dict[str, dict[str, float | None]]:
-    """Each cost of an arm of `results.json`: its ``value`` (over runs the median) and the ``ratio`` to the parent's."""
+    """Each cost of an arm of `results.json`: its ``value``, of what is measured the median over finished runs with
+    ``low`` and ``high`` for the ends, and the ``ratio`` to the parent's; ``None`` where nothing is known."""
     found = {}
     for cost in COSTS:
-        own, other = _value(arm, cost), None if parent is None else _value(parent, cost)
-        found[cost] = {"value": own, "ratio": own / other if own is not None and other else None}
+        known, others = _values(arm, cost), [] if parent is None else _values(parent, cost)
+        value = median(known) if known else None
+        ratio = value / median(others) if value is not None and others and median(others) else None
+        ends = {"low": min(known), "high": max(known)} if known else {"low": None, "high": None}
+        found[cost] = {"value": value, **ends, "ratio": ratio}
     return found
 
 
@@ -33,9 +37,7 @@ def speed(history: Sequence[Mapping[str, Any]], of: Literal["tokens", "character
     return timed[-1][of] / timed[-1]["seconds"] if timed else None
 
 
-def _value(arm: Mapping[str, Any], cost: Cost) -> float | None:
-    if cost in ("parameters", "operations_per_character"):
-        return arm.get(cost)
+def _values(arm: Mapping[str, Any], cost: Cost) -> list[float]:
     finished = [run for run in arm["runs"] if run.get("status") == "finished"]
-    known = [run[cost] for run in finished if run.get(cost) is not None]
-    return median(known) if known else None
+    places = [arm] if cost in ("parameters", "operations_per_character") else finished
+    return [place[cost] for place in places if place.get(cost) is not None]

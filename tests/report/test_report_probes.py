@@ -206,21 +206,25 @@ def test_costs_stand_beside_the_parents(tmp_path: Path) -> None:
                 "parameters": {"value": arm["parameters"], "ratio": 1.25 if arm["from"] else None},
                 "operations_per_character": {"value": 2.5e7, "ratio": 0.5 if arm["from"] else None},
                 "tokens_per_second": {"value": 1e5, "ratio": 1.0 if arm["from"] else None},
-                "characters_per_second": {"value": speed, "ratio": 0.8 if arm["from"] else None},
-                "peak_memory_bytes": {"value": None, "ratio": None},
+                "characters_per_second": {
+                    "value": speed,
+                    "low": speed - 5000,
+                    "high": speed,
+                    "ratio": 0.8 if arm["from"] else None,
+                },
+                "peak_memory_bytes": {"value": 812_000_000, "ratio": None},
             }
 
     synthetic.edit(folder, change)
     study = read(folder)
     rows = [[(cell.text, cell.small) for cell in cells] for _, cells in costs.rows(study)]
     assert rows[0] == [
-        ("10.8 million", ""), ("25 million", ""), ("100,000", ""), ("100,000", ""), ("–", ""),
+        ("10.8 million", ""), ("25 million", ""), ("100,000", ""), ("100,000", "95,000 to 100,000"), ("812", ""),
     ]  # fmt: skip
-    assert rows[1][3] == ("225,000", "× 0.80")
+    assert rows[1][3] == ("225,000", "×\u00a00.80; 220,000 to 225,000")
     assert costs.words(study)[0] == (
-        "bpe-wpe has 25% more parameters, 50% fewer operations per character and "
-        "20% fewer characters read per second than char-wpe."
+        "bpe-wpe has 25% more parameters and 50% fewer operations per character than char-wpe."
     )
     shown = Page(report.write(folder).read_text("utf-8")).shown()
-    assert "What it costs" in shown and "× 0.80" in shown
+    assert "What it costs" in shown and "× 0.80; 220,000 to 225,000" in shown.replace("\u00a0", " ")
     assert "## What it costs" in (folder / "report.md").read_text("utf-8")

@@ -1,7 +1,7 @@
 """What it costs: every arm's size, work, speed and memory, each beside its parent's."""
 
 from onechange import costs
-from onechange.report.digits import DASH, short
+from onechange.report.digits import DASH, short, significant
 from onechange.report.study import Arm, Study
 from onechange.report.table import Cell
 from onechange.report.wording import listed
@@ -11,9 +11,13 @@ COLUMNS: dict[costs.Cost, str] = {
     "operations_per_character": "operations per character",
     "tokens_per_second": "tokens per second",
     "characters_per_second": "characters per second",
-    "peak_memory_bytes": "memory, bytes",
+    "peak_memory_bytes": "memory, MB",
 }
-_NOTABLE = 0.03
+_COUNTED: dict[costs.Cost, str] = {
+    "parameters": "parameters",
+    "operations_per_character": "operations per character",
+}
+"""What a sentence may be made of: a speed depends on what else the machine did."""
 
 
 def rows(study: Study) -> list[tuple[Arm, list[Cell]]]:
@@ -22,20 +26,15 @@ def rows(study: Study) -> list[tuple[Arm, list[Cell]]]:
 
 
 def words(study: Study) -> list[str]:
-    """Per change, what it costs beside its parent where that is more than a few hundredths."""
+    """Per change, what of it can be counted and is another number of whole hundredths than the parent's."""
     told = []
     for arm in study.changed():
-        found = {
-            name: round(100 * (ratio - 1))
-            for name, cost in (
-                ("parameters", "parameters"),
-                ("operations per character", "operations_per_character"),
-                ("characters read per second", "characters_per_second"),
-            )
-            if (ratio := _entry(arm, cost).get("ratio")) is not None and abs(ratio - 1) >= _NOTABLE
-        }
+        ratios = {name: _entry(arm, cost).get("ratio") for cost, name in _COUNTED.items()}
+        percents = {name: round(100 * (ratio - 1)) for name, ratio in ratios.items() if ratio is not None}
         parts = [
-            f"{abs(percent)}% {'more' if percent > 0 else 'fewer'} {name}" for name, percent in found.items()
+            f"{abs(percent)}% {'more' if percent > 0 else 'fewer'} {name}"
+            for name, percent in percents.items()
+            if percent
         ]
         if parts:
             told.append(f"{arm.name} has {listed(parts)} than {arm.parent}.")
@@ -45,7 +44,17 @@ def words(study: Study) -> list[str]:
 def _cell(arm: Arm, cost: costs.Cost) -> Cell:
     entry = _entry(arm, cost)
     value, ratio = entry.get("value"), entry.get("ratio")
-    return Cell(DASH) if value is None else Cell(short(value), "" if ratio is None else f"× {ratio:.2f}")
+    if value is None:
+        return Cell(DASH)
+    parts = [] if ratio is None else [f"×\u00a0{ratio:.2f}"]
+    low, high = entry.get("low"), entry.get("high")
+    if low is not None and high is not None and _written(low, cost) != _written(high, cost):
+        parts.append(f"{_written(low, cost)} to {_written(high, cost)}")
+    return Cell(_written(value, cost), "; ".join(parts))
+
+
+def _written(value: float, cost: costs.Cost) -> str:
+    return significant(value / 1e6) if cost == "peak_memory_bytes" else short(value)
 
 
 def _entry(arm: Arm, cost: str) -> dict[str, float | None]:

@@ -1,5 +1,6 @@
 """Where the heads look, in the report: attention by distance, a small chart per head, of each arm's first seed."""
 
+import math
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -9,7 +10,7 @@ from onechange.report.study import Arm, Study
 from onechange.report.wording import listed
 
 BAR, HIGH = 6, 28
-"""Width and height of a bar that holds everything, in units of the small chart."""
+"""Width of a bar and height of the highest, in units of the small chart."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +39,30 @@ class Looks:
 
 def looks(study: Study) -> list[Looks]:
     """Every arm that was probed, at its first seed: seeds have other heads, whose mean would be nobody's."""
-    found = []
+    found, tallest = [], most(study)
     for arm in study.arms:
-        seeds = [probe["attention"] for probe in probes(arm) if probe["attention"] is not None]
-        if seeds:
-            first = seeds[0]
+        for first in [probe["attention"] for probe in probes(arm)[:1] if probe["attention"] is not None]:
             layers = [
-                [_head(*head) for head in zip(shares, distances, strict=True)]
+                [_head(*head, tallest) for head in zip(shares, distances, strict=True)]
                 for shares, distances in zip(first["shares"], first["distances"], strict=True)
             ]
             bins = [_bin(each["from"], each["to"]) for each in first["bins"]]
             found.append(Looks(arm, layers, bins, first["bins"][-1]["to"]))
     return found
+
+
+def most(study: Study) -> float:
+    """The share that a bar to the top stands for, in all small charts: a whole number of tenths."""
+    shares = [
+        share
+        for arm in study.arms
+        for probe in probes(arm)[:1]
+        if probe["attention"] is not None
+        for layer in probe["attention"]["shares"]
+        for head in layer
+        for share in head
+    ]
+    return min(1.0, max(1, math.ceil(10 * max(shares, default=1.0))) / 10)
 
 
 def words(study: Study) -> list[str]:
@@ -80,11 +93,10 @@ def layers(study: Study) -> list[tuple[Arm, list[str]]]:
     return found
 
 
-def _head(shares: list[float], distance: float) -> Head:
+def _head(shares: list[float], distance: float, tallest: float) -> Head:
+    heights = [round(HIGH * share / tallest, 1) for share in shares]
     path = "".join(
-        f"M{BAR * at},{HIGH}v{-round(HIGH * share, 1):g}h{BAR - 1}V{HIGH}z"
-        for at, share in enumerate(shares)
-        if round(HIGH * share, 1) > 0
+        f"M{BAR * at},{HIGH}v{-height:g}h{BAR - 1}V{HIGH}z" for at, height in enumerate(heights) if height > 0
     )
     return Head(path, [f"{100 * share:.0f}" for share in shares], _tokens(distance))
 

@@ -140,6 +140,7 @@ def _probes(study: Study) -> dict[str, Any] | None:
         "shift": _shift(study),
         "looks": looking.looks(study),
         "looks_words": looking.words(study),
+        "looks_most": f"{looking.most(study):.0%}",
     }
 
 
