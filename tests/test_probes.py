@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from onechange import checkpoint_reader, finished_run, record, shapes
+from onechange.costs import COSTS
 from onechange.encoding import Encoding, encode
 from onechange.probes import beginning, probed
 from onechange.study_folder import StudyFolder
@@ -80,6 +81,17 @@ def test_they_stand_in_the_measures_and_the_results(folder: Path) -> None:
         assert [each["nats"] is None for each in lengths] == [False, moves, moves]
         assert (abs(found["shift"]["layers"][-1]["change"]) > 1e-5) is moves
     assert len({arm["runs"][0]["best"]["probes"]["longer"]["characters"] for arm in results["arms"]}) == 1
+
+
+def test_what_an_arm_costs_stands_in_the_results(folder: Path) -> None:
+    base, merged, _ = json.loads((folder / "results.json").read_text())["arms"]
+    (run,), found = merged["runs"], merged["costs"]
+    assert set(found) == set(COSTS) and base["costs"]["parameters"]["ratio"] is None
+    assert found["parameters"]["ratio"] == merged["parameters"] / base["parameters"]
+    last = run["history"][-1]
+    assert found["characters_per_second"]["value"] == pytest.approx(last["characters"] / last["seconds"])
+    assert found["tokens_per_second"]["high"] == pytest.approx(6 * 4 * 16 / last["seconds"])
+    assert found["peak_memory_bytes"]["value"] == run["peak_memory_bytes"]
 
 
 DAMAGE = {

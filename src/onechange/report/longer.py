@@ -63,36 +63,34 @@ def _cells(arm: Arm, digits: int) -> Iterator[Cell]:
     for times in TITLES:
         each = lengths.get(times)
         if each is None or not each.nats:
-            yield Cell(DASH, "" if each is None else each.why_not or "")
+            yield Cell(DASH)
             continue
-        mean, spread = over_seeds(each.nats, digits)
+        mean, beneath = over_seeds(each.nats, digits)
         if times > 1 and trained is not None and trained.nats:
-            spread = f"{signed(fmean(each.nats) - fmean(trained.nats), digits)} to the trained length"
-        yield Cell(mean, spread)
+            beneath = signed(fmean(each.nats) - fmean(trained.nats), digits)
+        yield Cell(mean, beneath)
 
 
 def words(study: Study) -> list[str]:
-    """What a longer window does to each arm, and who cannot read one."""
-    digits, told, refused = decimals(study), [], {}
+    """What a longer window does to each arm, and who cannot read which length."""
+    told: list[str] = []
+    refused: dict[tuple[str, str], list[str]] = {}
     for arm in study.arms:
         lengths = [each for each in read(arm) if each.nats]
-        if not lengths:
-            continue
-        if len(lengths) == 1:
-            why = next((each.why_not for each in read(arm) if each.why_not), None)
-            refused.setdefault(why, []).append(arm.name)
-            continue
-        change = fmean(lengths[-1].nats) - fmean(lengths[0].nats)
-        told.append(f"{arm.name} {signed(change, digits)} at {lengths[-1].window:,} tokens")
-    found = []
-    if told:
-        found.append(f"Beside the trained length, in nats per character: {listed(told)}.")
-    found += [
-        f"{listed(names)} cannot be read at more than the trained length: {why}."
-        for why, names in refused.items()
-        if why is not None
+        if len(lengths) > 1:
+            change = signed(fmean(lengths[-1].nats) - fmean(lengths[0].nats), decimals(study))
+            told.append(f"{arm.name} {change} at {lengths[-1].window:,} tokens")
+        missing: dict[str, list[str]] = {}
+        for each in read(arm):
+            if each.why_not is not None:
+                missing.setdefault(each.why_not, []).append(TITLES.get(each.times, f"{each.times} times"))
+        for why, titles in missing.items():
+            refused.setdefault((" or ".join(titles), why), []).append(arm.name)
+    found = [f"Beside the trained length, in nats per character: {listed(told)}."] if told else []
+    return found + [
+        f"{listed(names)} cannot be read at {titles} the trained length: {why}."
+        for (titles, why), names in refused.items()
     ]
-    return found
 
 
 def lines(study: Study) -> list[dict[str, Any]]:
