@@ -18,7 +18,7 @@ from onechange.recipe import Recipe
 class Made(shapes.Environment):
     """`environment.json`, as far as two runs are compared by it."""
 
-    components: NotRequired[dict[str, shapes.Count]]
+    components: NotRequired[dict[str, shapes.Count | str]]
     processes: NotRequired[shapes.Positive]
 
 
@@ -38,7 +38,7 @@ class FinishedRun:
     """Whether it was measured on a test text too."""
 
     @property
-    def components(self) -> Mapping[str, int] | None:
+    def components(self) -> Mapping[str, int | str] | None:
         """The version of every family's member, where it is recorded."""
         return self.environment.get("components") if self.environment else None
 
