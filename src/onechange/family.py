@@ -56,8 +56,8 @@ def package(family: str, name: str) -> str | None:
 
 
 def is_from_outside(family: str, name: str) -> bool:
-    """Whether the word is that of a file or of an installed package, or of none at all."""
-    return name not in _built_in(family)
+    """Whether the word is that of a file, or of an installed package that is here or is known to be missing."""
+    return outside.is_file(name) or bool(_brought(family, name)) or outside.declared(family, name) is not None
 
 
 def is_here(family: str, name: str) -> bool:
@@ -78,7 +78,7 @@ def source(family: str, name: str) -> str:
     Where nothing has one, a sentence that begins with "No paper" says why; else it is empty.
     """
     said = " ".join(_paragraphs(family, name)[1:])
-    sentences = re.split(r"(?<=[^A-Z][.;:])\s+(?=[A-Z(])", said)
+    sentences = re.split(r"(?<=[^A-Z][.])\s+(?=[A-Z(]|https?:)", said)
     with_link = [sentence for sentence in sentences if "://" in sentence]
     return " ".join(with_link or [one for one in sentences if one.startswith("No paper")])
 
@@ -196,7 +196,7 @@ def _built_in(family: str) -> list[str]:
 
 
 def _brought(family: str, name: str) -> Installed | None:
-    return installed.find(family, name) if is_from_outside(family, name) else None
+    return None if outside.is_file(name) or name in _built_in(family) else installed.find(family, name)
 
 
 def _package(family: str) -> ModuleType:

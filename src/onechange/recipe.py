@@ -134,13 +134,12 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 def _resolved(name: str, table: dict[str, Any], path: Path) -> dict[str, Any]:
     word = table.get("name")
-    if not isinstance(word, str) or not family.is_from_outside(name, word):
-        return family.resolve(name, table)
     if outside.is_file(word):
         with suppress(ValueError, LookupError):  # what was executed here may be another version of it
             return family.resolve(name, table)
         return family.recorded(name, table)
-    if not family.is_here(name, word) and outside.recorded_version(path.parent, name):
+    missing = isinstance(word, str) and not family.is_here(name, word)
+    if missing and outside.recorded_version(path.parent, name):
         return family.recorded(name, table)
     return family.resolve(name, table)
 
