@@ -15,7 +15,6 @@ from onechange.history import History
 from onechange.judging import Text
 from onechange.recipe import Recipe
 
-
 Version = shapes.Count | Annotated[str, msgspec.Meta(pattern=r"^sha256 [0-9a-f]{64}$|, version \d+$")]
 """A number; of a file its SHA-256, of what a package brings the package's version too (`onechange.family.version`)."""
 

@@ -117,7 +117,7 @@ def _of_folder(folder: StudyFolder) -> Study:
     if missing:
         raise LookupError(
             f"{folder.path}: its study has members that are files ({', '.join(missing)}): name the study file, "
-            "beside which they lie: onechange run STUDY --resume"
+            f"beside which they lie: onechange run STUDY --out {folder.path} --resume"
         )
     return folder.study()
 
