@@ -116,9 +116,9 @@ def test_what_ran_is_what_is_recorded_though_the_file_changes_under_it(tmp_path:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("how", [("--jobs", 2), ("--processes", 2)])
+@pytest.mark.parametrize("how", [("--jobs", 2), ("--processes", 2), ("--cluster", "local")])
 def test_other_processes_are_given_the_text(
-    trained: Path, tmp_path: Path, how: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+    trained: Path, tmp_path: Path, how: tuple[str, object], monkeypatch: pytest.MonkeyPatch
 ):
     study = written(tmp_path)
     found = run(study, tmp_path / "out", *how)
@@ -126,7 +126,7 @@ def test_other_processes_are_given_the_text(
     ours, theirs = (one_run(folder) for folder in (tmp_path, trained))
     names = ("recipe.toml", "components/norm/mine.py")
     assert [(ours / name).read_bytes() for name in names] == [(theirs / name).read_bytes() for name in names]
-    if how[0] == "--jobs":
+    if how[0] != "--processes":  # gradients are added up in another order there
         assert files(tmp_path / "out/arms") == files(trained / "out/arms")
 
 
