@@ -166,6 +166,15 @@ def test_list_shows_what_there_is() -> None:
     assert "tokenizers-and-positions" in onechange("list", "studies").out
 
 
+def test_a_member_s_list_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    shown = onechange("list", "position").out
+    assert max(map(len, shown.splitlines())) <= 40
+    words = " ".join(shown.split())
+    assert "theta = 10000.0" in words and "queries and keys are turned" in words
+    assert "source Su et al. 2021 (RoFormer)," in words
+
+
 def test_list_says_which_settings_must_be_given_and_shows_text_as_text() -> None:
     (file,) = [row for row in onechange("list", "corpus", "--json").document if row["corpus"] == "file"]
     assert file["settings"]["path"] == "(must be given)"

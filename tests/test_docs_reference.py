@@ -1,13 +1,7 @@
 """The reference says what the code says: keys, defaults, scales, members, mistakes, and the worked example."""
 
-import importlib
-import os
 import re
-import shutil
-import subprocess
-import sys
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,10 +65,7 @@ def test_the_answer_to_a_mistake_is_the_one_that_is_listed(change: str):
 # Names
 
 
-def test_every_example_study_resolves(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    norm = importlib.import_module("onechange.norm")
-    monkeypatch.setattr(norm, "__path__", [*norm.__path__, str(tmp_path)])
-    (tmp_path / "scale.py").write_text(example("norm/scale.py"), "utf-8")
+def test_every_example_study_resolves():
     found = 0
     for page in PAGES:
         for content in blocks(page, "toml"):
@@ -99,37 +90,5 @@ def test_every_member_that_a_page_names_exists():
                 named.add((kind, word))
     mistakes = {("position", "ropey"), ("tokenizr", "bpe")}
     assert ("position", "rope") in named
-    for kind, word in named - mistakes - {("norm", "scale")}:
+    for kind, word in named - mistakes - {("norm", "scale_norm")}:
         assert word in family.members(kind), f"{kind} = {word!r}"
-
-
-# The worked example
-
-
-def example(name: str) -> str:
-    """The code block under the line that names the file, in `add-a-component.md`."""
-    text = (ROOT / "docs" / "add-a-component.md").read_text("utf-8")
-    found = re.search(rf"^`[\w/.-]*{re.escape(name)}`:\n\n```\w+\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert found, f"no block for {name}"
-    return found[1]
-
-
-def test_the_worked_example_fulfils_the_contract(tmp_path: Path):
-    copied = shutil.ignore_patterns("__pycache__")
-    for folder in ("src", "tests"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=copied)
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    (tmp_path / "src/onechange/norm/scale.py").write_text(example("norm/scale.py"), "utf-8")
-    (tmp_path / "tests/norm/test_scale.py").write_text(example("norm/test_scale.py"), "utf-8")
-    tests = ["tests/contract/test_norm.py", "tests/norm/test_scale.py"]
-    found = subprocess.run(
-        [sys.executable, "-m", "pytest", "-k", "scale", "-p", "no:cacheprovider", "-m", "not long", *tests],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path / "src")},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert found.returncode == 0, found.stdout
-    passed = re.search(r"(\d+) passed", found.stdout)
-    assert passed and int(passed[1]) >= 18, found.stdout

@@ -1,6 +1,7 @@
 """A folder is a family, a file is a member; an unknown word or a wrong value is told with what there is."""
 
 import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -120,3 +121,19 @@ def test_what_is_wrong_is_named(kind: str, choice: Any, error: type[Exception], 
     with pytest.raises(error, match=f"^{message}") as caught:
         family.resolve(kind, choice)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(kind, name) for kind, name in EVERY_MEMBER if kind in family.MODEL_FAMILIES + family.TRAINING_FAMILIES],
+)
+def test_every_member_of_model_and_training_names_its_source(kind: str, name: str):
+    found = family.source(kind, name)
+    assert re.search(r"https://\S+\.\S+", found) or found.startswith("No paper"), found
+    assert "\n" not in found and "  " not in found
+
+
+def test_the_source_is_what_the_docstring_says_with_a_link():
+    assert family.source("norm", "layer") == "Ba et al. 2016, https://arxiv.org/abs/1607.06450"
+    assert family.source("mlp", "gelu") == "Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415"
+    assert family.source("corpus", "file") == ""

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from onechange.outside import SHA256
 from onechange.recipe import Recipe
 from onechange.settings import shown
 
@@ -40,8 +41,8 @@ class Change:
 def changes(
     first: Recipe,
     second: Recipe,
-    first_versions: Mapping[str, int] | None,
-    second_versions: Mapping[str, int] | None,
+    first_versions: Mapping[str, int | str] | None,
+    second_versions: Mapping[str, int | str] | None,
 ) -> tuple[list[Change], list[Setting]]:
     """The things that differ and count, and the settings that differ `APART`.
 
@@ -83,4 +84,6 @@ def _settings(key: str, first: Any, second: Any) -> list[Setting]:
 def _said(value: Any) -> str:
     if isinstance(value, dict) and "name" in value:
         return shown(value)
-    return value if isinstance(value, str) else repr(value)
+    if isinstance(value, str):  # of a file's SHA-256 the beginning
+        return f"{value[: len(SHA256) + 12]}…" if value.startswith(SHA256) else value
+    return repr(value)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from onechange import tokenizer_file, untrusted
+from onechange import kept_code, tokenizer_file, untrusted
 from onechange.checkpoint import Checkpoints, Which
 from onechange.digest import Damaged
 from onechange.model import Model
@@ -26,10 +26,13 @@ class Trained:
     step: int
 
 
-def read(run: Path, which: Which) -> Trained:
-    """The run in ``run`` at a checkpoint; a `LookupError` or `ValueError` says what is missing or broken."""
+def read(run: Path, which: Which, trust: bool = False) -> Trained:
+    """The run in ``run`` at a checkpoint; a `LookupError` or `ValueError` says what is missing or broken.
+
+    Code that ``run`` keeps of members from outside is executed only with ``trust`` (`onechange.kept_code`).
+    """
     try:
-        return _read(run, which)
+        return _read(run, which, trust)
     except Damaged as error:
         finished = f"delete {run / 'measures.json'} and " if (run / "measures.json").is_file() else ""
         raise ValueError(
@@ -37,13 +40,14 @@ def read(run: Path, which: Which) -> Trained:
         ) from None
 
 
-def _read(run: Path, which: Which) -> Trained:
+def _read(run: Path, which: Which, trust: bool) -> Trained:
     if not (run / "recipe.toml").is_file():
         raise LookupError(f"{run} is no run: it has no recipe.toml (a run is OUT/arms/ARM/seed-N)")
     untrusted.stay_inside(run)
     recipe = Recipe.read(run / "recipe.toml")
     if recipe.threads > MOST_THREADS:
         raise ValueError(f"{run / 'recipe.toml'}: threads = {recipe.threads}: must be at most {MOST_THREADS}")
+    kept_code.take(recipe, run, trust)
     tokenizer = tokenizer_file.load(run)
     checkpoints = Checkpoints(run)
     step = checkpoints.step(which)

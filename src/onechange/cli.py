@@ -30,6 +30,10 @@ Data = Annotated[
     str | None,
     typer.Option(metavar="SOURCE", help="storyworld, tinystories, tinystories:PATH or file:PATH"),
 ]
+Trust = Annotated[
+    bool,
+    typer.Option("--trust", help="Execute the code that a run keeps of members from outside: read it first."),
+]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder, OUT/arms/ARM/seed-N.")]
 Tokenizers = Annotated[
     list[str],
@@ -146,12 +150,13 @@ def sample(
     seed: Annotated[int, typer.Option(help="Of the random choices, for each prompt apart.")] = 42,
     temperature: Annotated[float, typer.Option(help="0 takes the likeliest token.")] = 0.7,
     top_k: Annotated[int, typer.Option(help="Choose among this many likeliest tokens.")] = 30,
+    trust: Trust = False,
     as_json: AsJson = False,
 ) -> None:
     """Let trained models continue a prompt."""
     from onechange.verbs import sampling
 
-    sampling.sample(runs, prompt or [], checkpoint, tokens, seed, temperature, top_k, as_json)
+    sampling.sample(runs, prompt or [], checkpoint, tokens, seed, temperature, top_k, trust, as_json)
 
 
 @app.command()
@@ -159,12 +164,13 @@ def measure(
     run: RunFolder,
     data: Data = None,
     checkpoint: Annotated[str, typer.Option(help="best or last.")] = "best",
+    trust: Trust = False,
     as_json: AsJson = False,
 ) -> None:
     """Exact nats per character and bits per byte of a trained model on a whole text."""
     from onechange.verbs import measuring
 
-    measuring.measure(run, data, checkpoint, as_json)
+    measuring.measure(run, data, checkpoint, trust, as_json)
 
 
 @app.command()

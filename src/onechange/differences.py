@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from onechange import family
+from onechange.outside import SHA256
 from onechange.recipe import Recipe
 from onechange.study import Study
 
@@ -56,10 +57,17 @@ def of_recipes(held: Recipe, now: Recipe) -> str:
 def of_versions(held: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """Which component's version changed; ``held`` and ``now`` map a family to the version of the member in use."""
     return "; ".join(
-        f"the version of the {name} was {held.get(name, ABSENT)}, is now {now.get(name, ABSENT)}"
+        _of_version(name, held.get(name, ABSENT), now.get(name, ABSENT))
         for name in dict.fromkeys((*held, *now))
         if held.get(name) != now.get(name)
     )
+
+
+def _of_version(name: str, held: Any, now: Any) -> str:
+    marks = [str(version).removeprefix(SHA256)[:12] for version in (held, now)]
+    if all(str(version).startswith(SHA256) for version in (held, now)):
+        return f"the code of the {name} has changed (its SHA-256 was {marks[0]}…, is now {marks[1]}…)"
+    return f"the version of the {name} was {held}, is now {now}"
 
 
 def _tables(where: str, held: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -91,7 +91,9 @@ def prepare(
     stamp = None if folder is None else source.stamp()
     if folder is None or stamp is None:
         return _read(source, resolved, None, watch)
-    place = prepared.place(folder, resolved, source.version, {**source.identity(), **stamp})
+    ours = not family.is_from_outside("corpus", resolved["name"])
+    version = source.version if ours else family.version("corpus", resolved["name"])
+    place = prepared.place(folder, resolved, version, {**source.identity(), **stamp})
     if source.reproducible and (content := prepared.load(place)) is not None:
         parts = {part: tuple(content[part]) for part in ("training", "validation", "test")}
         return Corpus(**{**content, **parts})

@@ -32,7 +32,8 @@ class Runs:
 
     name: str
     histories: Mapping[int, Sequence[Mapping[str, Any]]]
-    schedule: Schedule
+    schedule: Schedule | None
+    """``None`` where its code is not here."""
     steps: int
     """That the schedule was made for."""
 
@@ -146,6 +147,8 @@ def _interval(differences: Sequence[float]) -> tuple[float, float] | tuple[None,
 def _too_early(runs: Runs, curves: Sequence[_Curve], at: float) -> str | None:
     """In words, that an arm is read where its learning rate has still to fall; None where it has not."""
     first = min(runs.steps, max(1, math.ceil(min(curve.step(at) for curve in curves))))
+    if runs.schedule is None:
+        return f"whether the learning rate of {runs.name} has come down there is not known, its schedule is not here"
     end = runs.schedule.share(runs.steps, runs.steps)
     rest = np.linspace(first, runs.steps, _LOOKS).round()
     shares = [runs.schedule.share(int(step), runs.steps) for step in rest]

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NotRequired
+from typing import Annotated, Any, NotRequired
 
+import msgspec
 import numpy as np
 
 from onechange import json_file, shapes, untrusted
@@ -14,11 +15,14 @@ from onechange.history import History
 from onechange.judging import Text
 from onechange.recipe import Recipe
 
+Version = shapes.Count | Annotated[str, msgspec.Meta(pattern=r"^sha256 [0-9a-f]{64}$|, version \d+$")]
+"""A number; of a file its SHA-256, of what a package brings the package's version too (`onechange.family.version`)."""
+
 
 class Made(shapes.Environment):
     """`environment.json`, as far as two runs are compared by it."""
 
-    components: NotRequired[dict[str, shapes.Count]]
+    components: NotRequired[dict[str, Version]]
     processes: NotRequired[shapes.Positive]
 
 
@@ -38,7 +42,7 @@ class FinishedRun:
     """Whether it was measured on a test text too."""
 
     @property
-    def components(self) -> Mapping[str, int] | None:
+    def components(self) -> Mapping[str, int | str] | None:
         """The version of every family's member, where it is recorded."""
         return self.environment.get("components") if self.environment else None
 

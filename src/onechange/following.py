@@ -8,10 +8,11 @@ from collections.abc import Callable
 import msgspec
 import torch
 
-from onechange import stopping
+from onechange import outside, stopping
 from onechange.dataset import Dataset
 from onechange.engine import Engine
 from onechange.finiteness import LeftOut, NotFinite, OnNonfinite
+from onechange.outside import Code
 from onechange.processes import Group
 from onechange.recipe import Recipe
 from onechange.stopping import Request
@@ -32,6 +33,7 @@ def follow(
     """
     text_of = text_of or Texts().of
     while (order := group.next_order()) is not None:
+        outside.execute(msgspec.convert(order["codes"], list[Code]))
         recipe = msgspec.convert(order["recipe"], Recipe)
         data = text_of(recipe)
         group.ready()

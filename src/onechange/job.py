@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from onechange import mistake, stopping
+from onechange import mistake, outside, stopping
 from onechange.orders import Order, Refused, Remarked, Report, Stepped, Stopped, carry_out
 from onechange.texts import Texts
 from onechange.training import Moment
@@ -50,6 +50,7 @@ class Job:
         while True:
             order = msgspec.json.decode(self._waiting.get(), type=Order)
             try:
+                outside.execute(order.codes)  # its tokenizer may be among them
                 report = carry_out(order, self._texts.of(order.recipe), self._watch, self._say)
             except stopping.Stopped:
                 report = Stopped()

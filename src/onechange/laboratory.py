@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-from onechange import atomic, excerpt, prompts, record, report
+from onechange import atomic, excerpt, outside, prompts, record, report
 from onechange.finiteness import OnNonfinite
 from onechange.orders import Crew, Failed, Finished, Order, Remarked, Stepped, carry_out
 from onechange.plan import Plan, Run
@@ -105,7 +105,8 @@ def _orders(plan: Plan, folder: StudyFolder, kept: list[str], on_nonfinite: OnNo
     for run in plan.runs:
         path, recipe = folder.run(*run), plan.recipe(*run)
         if not finished(path, recipe):
-            orders[run] = Order(recipe, plan.study.sampling, kept, str(path), on_nonfinite)
+            codes = outside.codes(recipe.members)
+            orders[run] = Order(recipe, plan.study.sampling, kept, str(path), on_nonfinite, codes)
     return orders
 
 

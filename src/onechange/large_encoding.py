@@ -7,16 +7,17 @@ little-endian. Every byte is checked when a folder is opened.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from onechange import family, finished, tokenizer_file, workers
+from onechange import family, finished, outside, tokenizer_file, workers
 from onechange.documents import Corpus
 from onechange.encoding import SPAN, Encoding, encode, id_type, landmarks
+from onechange.outside import Code
 from onechange.text_store import Block, Stories
 from onechange.token_table import token_table
 from onechange.tokenizer import Tokenizer
@@ -58,7 +59,8 @@ def write(
         tokenizer_file.save(tokenizer, resolved, saved)
         for name in (tokenizer_file.NAME, tokenizer_file.CONFIG):
             filling.wrote(name)
-        with closing(workers.ordered(_encoder, (saved, corpus.separator), blocks)) as encoded:
+        given = saved, corpus.separator, outside.codes({"tokenizer": resolved})
+        with closing(workers.ordered(_encoder, given, blocks)) as encoded:
             for name, stories in parts.items():
                 assert isinstance(stories, Stories)
                 writers = [filling.writer(f"{name}.{kind}") for kind in ("ids", *_TABLES)]
@@ -112,7 +114,8 @@ def _chunks(file: Path, vocabulary: int) -> Iterator[np.ndarray]:
         yield np.frombuffer(chunk, kind)
 
 
-def _encoder(tokenizer: Path, separator: str) -> Callable[[Block], _Encoded]:
+def _encoder(tokenizer: Path, separator: str, codes: Sequence[Code]) -> Callable[[Block], _Encoded]:
+    outside.execute(codes)
     found = tokenizer_file.load(tokenizer)
 
     def encoded(block: Block) -> _Encoded:

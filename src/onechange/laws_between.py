@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from onechange import family
+from onechange import family, kept_code
 from onechange.changed import Change, Setting
 from onechange.compare import SEEDS_FOR_A_VERDICT
 from onechange.finished_run import FinishedRun
@@ -129,6 +129,8 @@ def _same_ruler(runs: Sequence[FinishedRun]) -> Told:
 def _no_peeking(runs: Sequence[FinishedRun]) -> Told:
     for run in runs:
         table = run.recipe.tokenizer
+        if "learn_from" not in table and not family.is_here("tokenizer", table["name"]):
+            return "not known", f"the tokenizer of {run.folder}, {table['name']}, is code that is not here"
         learned_from = table.get("learn_from", getattr(_tokenizer(table["name"]), "learn_from", None))
         if learned_from != "training":
             return "does not hold", f"the tokenizer of {run.folder} learned from validation text too"
@@ -168,6 +170,8 @@ def _nothing_hidden(runs: Sequence[FinishedRun]) -> Told:
     for run in runs:
         if run.environment is None:
             return "does not hold", f"{run.folder} has no environment.json"
+        if gone := kept_code.missing(run.recipe, run.folder):
+            return "does not hold", f"{gone[0]}, code that the run was made with, is not there"
     versions = {
         name: _recorded(runs, lambda made, name=name: made["versions"].get(name))
         for run in runs

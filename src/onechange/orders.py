@@ -7,10 +7,11 @@ from typing import Protocol
 
 import msgspec
 
-from onechange import atomic, run_lock
+from onechange import atomic, outside, run_lock
 from onechange.checkpoint import Checkpoints
 from onechange.dataset import Dataset
 from onechange.finiteness import NotFinite, OnNonfinite
+from onechange.outside import Code
 from onechange.processes import ALONE, Group, Lost
 from onechange.recipe import Recipe
 from onechange.run import execute
@@ -27,6 +28,8 @@ class Order(msgspec.Struct, frozen=True):
     run: str
     """Its folder."""
     on_nonfinite: OnNonfinite = "stop"
+    codes: list[Code] = []
+    """The files among its members: whoever carries it out has this text of them, and perhaps no such file."""
 
 
 class Stepped(msgspec.Struct, frozen=True, tag=True):
@@ -82,6 +85,7 @@ def carry_out(
     path = Path(order.run)
     with run_lock.locked(path):
         try:
+            outside.execute(order.codes)
             execute(
                 order.recipe,
                 data,

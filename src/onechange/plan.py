@@ -15,7 +15,9 @@ from onechange.dataset import Dataset
 from onechange.documents import Corpus, prepare
 from onechange.model import Model, parameter_count
 from onechange.operations import per_token
+from onechange.outside import Declared
 from onechange.recipe import Device, Precision, Recipe
+from onechange.settings import ARM_FAMILIES
 from onechange.sizes import Sizes
 from onechange.study import Arm, Study
 from onechange.tokenizer import Tokenizer
@@ -167,6 +169,14 @@ class Plan:
             seed=seed,
             **settings,
         )
+
+    @property
+    def outside(self) -> list[Declared]:
+        """What is to be known of the members from outside by whoever reads the study without their code."""
+        every = [self.study.settings(name, self.scale) for name in self.study.run_names(self.scale)]
+        used = {("corpus", self.source["name"])}
+        used |= {(key, settings[key]["name"]) for settings in every for key in ARM_FAMILIES}
+        return [family.declaration(*one) for one in sorted(used) if family.is_from_outside(*one)]
 
     def check(self) -> None:
         """Raise, before anything is written, the `ValueError` or `LookupError` that a run of the plan would end in."""

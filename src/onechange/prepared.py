@@ -12,7 +12,7 @@ from typing import Any
 _FORMAT = 1
 
 
-def place(cache: Path, resolved: Mapping[str, Any], version: int, identity: Mapping[str, Any]) -> Path:
+def place(cache: Path, resolved: Mapping[str, Any], version: int | str, identity: Mapping[str, Any]) -> Path:
     """Where ``cache`` keeps what these settings, version and identity of the source give."""
     content = {"format": _FORMAT, "version": version, "identity": identity, "settings": resolved}
     key = json.dumps(content, sort_keys=True)

@@ -3,13 +3,14 @@
 import hashlib
 import json
 import math
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import msgspec
 import tomli_w
 
-from onechange import family, untrusted
+from onechange import family, outside, untrusted
 from onechange.sizes import Sizes
 
 Precision = Literal["bf16", "float32"]
@@ -83,11 +84,17 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         return {name: getattr(self, name) for name in family.MODEL_FAMILIES}
 
     @property
-    def versions(self) -> dict[str, int]:
-        """The version of the member of every family that makes numbers."""
+    def members(self) -> dict[str, dict[str, Any]]:
+        """Every family and its resolved member."""
+        return {name: getattr(self, name) for name in family.FAMILIES}
+
+    @property
+    def versions(self) -> dict[str, int | str]:
+        """The version of the member of every family that makes numbers, and of a corpus that comes from outside."""
         return {
-            name: family.version(name, getattr(self, name)["name"])
-            for name in ("tokenizer", *family.MODEL_FAMILIES, *family.TRAINING_FAMILIES)
+            name: family.version(name, member["name"])
+            for name, member in self.members.items()
+            if name != "corpus" or family.is_from_outside(name, member["name"])
         }
 
     @property
@@ -106,7 +113,10 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     @classmethod
     def read(cls, path: Path) -> "Recipe":
-        """The recipe that `to_toml` wrote to ``path``; a `ValueError` names the file and what is wrong."""
+        """The recipe that `to_toml` wrote to ``path``; a `ValueError` names the file and what is wrong.
+
+        The settings of a member from outside whose code is not here are taken as they stand.
+        """
         try:
             content = msgspec.toml.decode(untrusted.read(path, untrusted.SMALL))
             for name in family.FAMILIES:
@@ -114,12 +124,24 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
                     raise ValueError(f"the table [{name}] is missing")
                 if not isinstance(content[name], dict):
                     raise ValueError(f"{name} = {content[name]!r}: must be a table")
-                content[name] = family.resolve(name, content[name])
+                content[name] = _resolved(name, content[name], path)
             return msgspec.convert(content, cls)
         except RecursionError:
             raise ValueError(f"{path} is not a recipe that can be read: it is nested too deeply") from None
         except (msgspec.MsgspecError, ValueError, LookupError) as error:
             raise ValueError(f"{path} is not a recipe that can be read: {error}") from None
+
+
+def _resolved(name: str, table: dict[str, Any], path: Path) -> dict[str, Any]:
+    word = table.get("name")
+    if outside.is_file(word):
+        with suppress(ValueError, LookupError):  # what was executed here may be another version of it
+            return family.resolve(name, table)
+        return family.recorded(name, table)
+    missing = isinstance(word, str) and not family.is_here(name, word)
+    if missing and outside.recorded_version(path.parent, name):
+        return family.recorded(name, table)
+    return family.resolve(name, table)
 
 
 def _without_none(value: Any) -> Any:

@@ -119,9 +119,9 @@ def _histories(arm: Mapping[str, Any]) -> equal.Runs:
     rows = {run["seed"]: run["history"] for run in arm["runs"] if run["status"] == "finished"}
     schedule = arm["settings"].get("schedule", "cosine")
     table = {"name": schedule} if isinstance(schedule, str) else schedule
-    return equal.Runs(
-        arm["name"], rows, family.build("schedule", family.resolve("schedule", table)), arm["steps"]
-    )
+    resolved = family.resolve("schedule", table)
+    built = family.build("schedule", resolved) if family.is_here("schedule", resolved["name"]) else None
+    return equal.Runs(arm["name"], rows, built, arm["steps"])
 
 
 def _machine(environment: Mapping[str, Any]) -> str | None:

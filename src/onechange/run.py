@@ -14,6 +14,7 @@ from onechange import (
     differences,
     heartbeat,
     json_file,
+    kept_code,
     probes,
     processor,
     stopping,
@@ -77,6 +78,7 @@ def execute(
     (run / "failure.json").unlink(missing_ok=True)
     atomic.write(run / "recipe.toml", recipe.to_toml())
     tokenizer_file.keep(data.tokenizer, recipe.tokenizer, run)
+    kept_code.keep(recipe, run)
     atomic.write(run / "environment.json", _pretty(environment(recipe, group.size)))
     with stopping.deferred() as stop, heartbeat.beating(run, watch) as beat:
         train(recipe, data, run, beat, say=say, stop=stop, group=group, on_nonfinite=on_nonfinite)

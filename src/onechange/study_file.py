@@ -1,7 +1,7 @@
 """Study files: the built-in ones, and how one is found and read."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from onechange import sweep, untrusted
+from onechange import study_members, sweep, untrusted
 from onechange.study import Arm, Sampling, Study
 
 
@@ -45,18 +45,27 @@ def locate(word: str) -> Path:
 def read(path: Path) -> Study:
     """The study in ``path``. Whether its arms can be resolved depends on the scale: `Study.settings` checks it.
 
-    A `ValueError` names the file, the key, its value and what is allowed.
+    Nothing is executed: of members that are files the name alone is known. A `ValueError` names the file, the key, its
+    value and what is allowed.
     """
-    try:
-        return parse(untrusted.read(path, untrusted.SMALL))
-    except (ValueError, LookupError) as error:
-        raise ValueError(f"{path}: {error.args[0]}") from None
+    return _named(path, lambda: parse(untrusted.read(path, untrusted.SMALL)))
+
+
+def load(path: Path) -> Study:
+    """`read`, once the files that the study names as members have been executed: whoever runs a study wants that."""
+
+    def loaded() -> Study:
+        content = untrusted.read(path, untrusted.SMALL)
+        study_members.execute(_table(content), path.parent)
+        return parse(content)
+
+    return _named(path, loaded)
 
 
 def parse(content: bytes) -> Study:
     """A study from the bytes of its file; errors as for `read`, without the file's name."""
     try:
-        table = tomllib.loads(content.decode())
+        table = study_members.with_names(_table(content))
         _check_keys("", Study, table)
         for key in ("question", "base"):
             if key not in table:
@@ -71,7 +80,21 @@ def parse(content: bytes) -> Study:
         raise ValueError(str(error)) from None
     except RecursionError:
         raise ValueError("not TOML that can be read: it is nested too deeply") from None
+
+
+def _table(content: bytes) -> dict[str, Any]:
+    try:
+        return tomllib.loads(content.decode())
+    except RecursionError:
+        raise ValueError("not TOML that can be read: it is nested too deeply") from None
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8: bad byte at offset {error.start}") from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"not TOML: {error}") from None
+
+
+def _named(path: Path, made: Callable[[], Study]) -> Study:
+    try:
+        return made()
+    except (ValueError, LookupError) as error:
+        raise ValueError(f"{path}: {error.args[0]}") from None

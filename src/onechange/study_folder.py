@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from onechange import atomic, family, json_file, shapes, study_file, untrusted
+from onechange import atomic, family, json_file, outside, shapes, study_file, untrusted
+from onechange.outside import Declared
 from onechange.plan import Means, Plan
 from onechange.recipe import Device
 from onechange.study import Study
@@ -31,6 +32,8 @@ class Start(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     device: Device = "cpu"
     seconds_per_step: dict[str, float] = {}
     """Of every arm as it was timed then, where the budget is one of seconds."""
+    outside: list[Declared] = []
+    """What is to be known of members from outside without their code."""
     format: int = FORMAT
 
 
@@ -74,13 +77,17 @@ class StudyFolder:
             command=command,
             device=plan.chosen.device,
             seconds_per_step=dict(plan.seconds_per_step),
+            outside=plan.outside,
         )
         atomic.write(
             self.path / "start.json", msgspec.json.format(msgspec.json.encode(start), indent=1) + b"\n"
         )
 
     def start(self) -> Start:
-        """What `begin` wrote. A `LookupError` says that no study lies here, a `ValueError` that it cannot be read."""
+        """What `begin` wrote; members from outside are from now on known as it tells of them.
+
+        A `LookupError` says that no study lies here, a `ValueError` that it cannot be read.
+        """
         path = self.path / "start.json"
         if not path.is_file():
             raise LookupError(f"{self.path} holds no study: no {path.name} in it")
@@ -89,6 +96,7 @@ class StudyFolder:
             start = msgspec.json.decode(untrusted.read(path, untrusted.SMALL), type=Start)
             if start.format != FORMAT:
                 raise ValueError(f"its format is {start.format}, this onechange reads format {FORMAT}")
+            outside.declare(start.outside)
             return msgspec.structs.replace(start, source=family.resolve("corpus", start.source))
         except RecursionError:
             raise ValueError(f"{path} cannot be read: it is nested too deeply") from None

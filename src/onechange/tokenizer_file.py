@@ -30,7 +30,7 @@ NAME, CONFIG = "tokenizer.json", "tokenizer_config.json"
 class _Ours(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     format: int
     name: str
-    version: int
+    version: int | str
     settings: dict[str, Any]
     sha256: str
     loss: str | None = None
@@ -54,7 +54,7 @@ def save(tokenizer: Tokenizer, resolved: Mapping[str, Any], path: str | os.PathL
     ours = _Ours(
         format=FORMAT,
         name=resolved["name"],
-        version=tokenizer.version,
+        version=family.version("tokenizer", resolved["name"]),
         settings={key: value for key, value in resolved.items() if key != "name"},
         sha256=hashlib.sha256(written).hexdigest(),
         loss=tokenizer.loss,

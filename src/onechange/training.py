@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 import torch
 
-from onechange import device, evaluate, recovery
+from onechange import device, evaluate, outside, recovery
 from onechange.checkpoint import Checkpoints
 from onechange.dataset import Dataset
 from onechange.engine import Engine
@@ -70,7 +70,8 @@ def train(
     """
     run.mkdir(parents=True, exist_ok=True)
     stop = stop or Request()
-    order = {"recipe": msgspec.to_builtins(recipe), "on_nonfinite": on_nonfinite}
+    codes = msgspec.to_builtins(outside.codes(recipe.members))
+    order = {"recipe": msgspec.to_builtins(recipe), "on_nonfinite": on_nonfinite, "codes": codes}
     group.order(order, device.backend(recipe.device))
     engine = Engine(recipe, data.tokenizer.vocabulary_size, group, lambda: stop.signal is not None)
     windows = Windows(data.training, recipe.seed, recipe.batch, recipe.window)

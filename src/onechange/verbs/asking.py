@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from onechange import launch, source, study_file, tracker
+from onechange import launch, outside, source, study_file, tracker
 from onechange.family import resolve
 from onechange.plan import Plan
 from onechange.study import Study
@@ -91,8 +91,10 @@ def prepared(request: Request, processes: int) -> tuple[Plan, bytes, StudyFolder
     path = study_file.locate(request.study or DEFAULT_STUDY)
     if request.resume and request.study is None and request.out and StudyFolder(request.out).exists:
         path = request.out / "study.toml"
+        found = _of_folder(StudyFolder(request.out))
+    else:
+        found = study_file.load(path)
     content = path.read_bytes()
-    found = study_file.read(path)
     scale = request.scale or DEFAULT_SCALE
     table = source.parse(request.data) if request.data else resolve("corpus", found.corpus)
     table = {**table, "test": found.test_share(table)}
@@ -103,6 +105,21 @@ def prepared(request: Request, processes: int) -> tuple[Plan, bytes, StudyFolder
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out {out}: is a file, it must be a folder or not exist")
     return plan, content, StudyFolder(out)
+
+
+def _of_folder(folder: StudyFolder) -> Study:
+    """The study in the ``folder``; code that lies in there is not executed, so a study of files must be named."""
+    missing = [
+        f"{one.family} {one.name!r}"
+        for one in folder.start().outside
+        if outside.is_file(one.name) and not outside.is_executed(one.family, one.name)
+    ]
+    if missing:
+        raise LookupError(
+            f"{folder.path}: its study has members that are files ({', '.join(missing)}): name the study file, "
+            f"beside which they lie: onechange run STUDY --out {folder.path} --resume"
+        )
+    return folder.study()
 
 
 def wanted(study: Study, scale: str, words: list[str]) -> list[str]:

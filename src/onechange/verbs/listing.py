@@ -4,7 +4,9 @@ import inspect
 import json
 from typing import Any
 
+from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
 from onechange import family, study_file
 from onechange.scale import SCALES
@@ -26,6 +28,9 @@ def show(what: str, as_json: bool) -> None:
         raise LookupError(f"nothing called {what!r} to list; there is {allowed}")
     if as_json:
         output.document(rows)
+    elif what in family.FAMILIES:
+        for row in rows:
+            _print_member(row)
     else:
         output.out.print(_side_by_side(rows) if what == "scales" else _table(rows))
 
@@ -40,7 +45,28 @@ def _member(name: str, word: str) -> dict[str, Any]:
         key: "(must be given)" if value is inspect.Parameter.empty else value
         for key, value in family.defaults(name, word).items()
     }
-    return {name: word, "settings": settings, "what it is": family.summary(name, word)}
+    return {
+        name: word,
+        "settings": settings,
+        "what it is": family.summary(name, word),
+        "source": family.source(name, word),
+        "package": family.package(name, word),
+    }
+
+
+def _print_member(row: dict[str, Any]) -> None:
+    """The word, and below it what there is to say: a line of a table would be too long for most terminals."""
+    word, *_ = row.values()
+    output.out.print(Text(word, "bold"))
+    output.out.print(Padding(Text(row["what it is"]), (0, 0, 0, 2)))
+    facts = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    facts.add_column(no_wrap=True)
+    facts.add_column(overflow="fold")
+    for key in ("settings", "source", "package"):
+        if row[key]:
+            facts.add_row(Text(key, "dim"), Text(_shown(row[key])))
+    if facts.row_count:
+        output.out.print(Padding(facts, (0, 0, 0, 2)))
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:

@@ -12,10 +12,13 @@ from onechange.verbs.words import checkpoint_word
 
 
 @preparing.shown()
-def measure(run: Path, data: str | None, checkpoint: str, as_json: bool) -> None:
-    """Score the run's own validation text, or all of the text of ``data``."""
+def measure(run: Path, data: str | None, checkpoint: str, trust: bool, as_json: bool) -> None:
+    """Score the run's own validation text, or all of the text of ``data``.
+
+    ``trust``: execute code that the run keeps of members from outside.
+    """
     which = checkpoint_word(checkpoint)
-    trained = checkpoint_reader.read(run, which)
+    trained = checkpoint_reader.read(run, which, trust)
     table = source.parse(data) if data else trained.recipe.corpus
     corpus = documents.prepare(table, watch=preparing.watch)
     if data:

@@ -135,9 +135,16 @@ def _start_jobs(stack: ExitStack, request: Request, folder: StudyFolder, plan: P
 
 def _resumed(request: Request, folder: StudyFolder, asked: Plan) -> Plan:
     """The plan of the study in ``folder``; what the command says otherwise must agree with it."""
+    executed = {one.key: one.version for one in asked.outside}
     start = folder.start()
     if request.study is not None and (changed := differences.of_studies(folder.study(), asked.study)):
         raise ValueError(f"{folder.path} holds another study than {request.study!r}: {changed}")
+    held = {one.key: one.version for one in start.outside if one.key in executed}
+    now = {key: version for key, version in executed.items() if key in held}
+    if changed := differences.of_versions(held, now):
+        raise ValueError(
+            f"{folder.path} was begun with other code: {changed}; put it back, or choose another --out"
+        )
     if request.scale is not None and request.scale != start.scale:
         raise ValueError(f"{folder.path} was started with --scale {start.scale}, not {request.scale}")
     if request.data is not None and dict(asked.source) != start.source:

@@ -20,14 +20,18 @@ def sample(
     seed: int,
     temperature: float,
     top_k: int,
+    trust: bool,
     as_json: bool,
 ) -> None:
-    """Continue every prompt with every run; the article's first prompt if none is given."""
+    """Continue every prompt with every run; the article's first prompt if none is given.
+
+    ``trust``: execute code that the runs keep of members from outside.
+    """
     which = checkpoint_word(checkpoint)
     asked = prompts or [DEMONSTRATION]
     documents = []
     for run in runs:
-        trained = checkpoint_reader.read(run, which)
+        trained = checkpoint_reader.read(run, which, trust)
         try:
             texts = generate(
                 trained.model,
