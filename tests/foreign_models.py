@@ -79,7 +79,15 @@ def rotary(theta: float = 10_000.0, share: float = 1.0) -> dict[str, Any]:
     return {"rope_type": "default", "rope_theta": theta, "partial_rotary_factor": share}
 
 
-OLD: dict[str, Any] = {"vocab_size": 37, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 24}
+OLD: dict[str, Any] = {
+    "vocab_size": 37,
+    "n_embd": 32,
+    "n_layer": 2,
+    "n_head": 4,
+    "n_positions": 24,
+    "bos_token_id": None,
+    "eos_token_id": None,
+}
 NEW: dict[str, Any] = {
     "vocab_size": 37,
     "hidden_size": 32,
