@@ -13,8 +13,8 @@ import jaxtyping
 import pytest
 
 SPEAK_OF_SHAPES = (
-    "attention", "attention_distance", "bins", "embedding", "encoding", "evaluate", "initialization", "kinds",
-    "longer_texts", "mlp", "model", "norm", "placement", "position", "probes", "readings", "shift_test",
+    "attending", "attention", "attention_distance", "bins", "embedding", "encoding", "evaluate", "initialization",
+    "kinds", "longer_texts", "mlp", "model", "norm", "placement", "position", "probes", "readings", "shift_test",
     "spelling", "symbols", "token_table", "unicode_classes", "windows",
 )  # fmt: skip
 jaxtyping.install_import_hook([f"onechange.{name}" for name in SPEAK_OF_SHAPES], "beartype.beartype")

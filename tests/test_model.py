@@ -156,6 +156,19 @@ def test_scores_and_surprise_are_float32_whatever_the_precision():
     assert 0 < (rounded - exact).abs().max() < 0.3
 
 
+@torch.no_grad()
+@pytest.mark.parametrize("cast", [False, True])
+def test_in_bf16_a_text_far_on_is_what_it_is_at_the_start(cast: bool):
+    """Angles are float32: rounded to bf16, those at position 4,000 would be off by turns."""
+    model, tokens = loud("rope"), drawn(2, 20)
+    model = model.to(torch.bfloat16) if cast else model
+    with torch.autocast("cpu", torch.bfloat16, enabled=not cast):
+        here, far = (model(tokens, torch.arange(20) + start).float() for start in (0, 4000))
+        sparse = model(tokens, torch.arange(0, 60, 3)).float()
+    assert (far - here).norm() < 0.02 * here.norm()
+    assert (sparse - here).norm() > 0.1 * here.norm(), "distances count"
+
+
 def test_dropout_acts_in_training_only():
     sizes = Sizes(layers=3, heads=4, width=32, window=20, vocabulary=37, dropout=0.5)
     model, plain, tokens = loud("rope", sizes), loud("rope"), drawn(2, 20)

@@ -41,12 +41,12 @@ class Block(nn.Module):
 
     def forward(
         self,
-        x: Float[Tensor, "batch time width"],
+        x: Float[Tensor, "*batch time width"],
         position: Position,
-        positions: Int[Tensor, " time"],
+        positions: Int[Tensor, "*#batch time"],
         bias: Float[Tensor, "heads time time"] | None = None,
         keys: Int[Tensor, "2 2"] | None = None,
-    ) -> Float[Tensor, "batch time width"]:
+    ) -> Float[Tensor, "*batch time width"]:
         """``bias``: what ``position`` adds to the scores. ``keys``: of the dropout on what attention and mlp add,
         ``None`` for none."""
         mixed = self.attention(self.attention_norm.before(x), position, positions, bias)

@@ -1,15 +1,20 @@
 """What every member of `attention` must do. Members are found, not listed."""
 
+from typing import TypeVar
+
 import member_facts
 import pytest
 import torch
 from model_part import SIZES, ModelPart
-from torch import Tensor
+from torch import Tensor, nn
 
 from onechange import family
 from onechange.attention import Attention
+from onechange.first_weights import fill
+from onechange.initialization.gpt2 import Gpt2Initialization
 from onechange.position import Position
 
+Part = TypeVar("Part", bound=nn.Module)
 POSITIONS = [*family.members("position"), "stranger"]
 
 
@@ -20,8 +25,8 @@ class TestAttention(ModelPart):
     @pytest.mark.parametrize("position", POSITIONS)
     def test_every_position_works_with_it(self, name: str, position: str, strangers: str):
         attention = self.member(name)
-        where = drawn(position)
-        x = torch.randn(2, SIZES.window, SIZES.width, generator=torch.Generator().manual_seed(0))
+        where = placed(position)
+        x = drawn(2, SIZES.window)
         whole = attended(attention, x, where)
         for length in (1, 9):
             part = attended(attention, x[:, :length], where)
@@ -29,12 +34,12 @@ class TestAttention(ModelPart):
 
     @torch.no_grad()
     def test_a_bias_acts(self, name: str, strangers: str):
-        attention, x = self.member(name), torch.randn(2, 9, SIZES.width)
+        attention, x = self.member(name), drawn(2, 9)
         flat, steep = (
             family.build("position", family.resolve("position", {"name": strangers, "steep": steep}), SIZES)
             for steep in (0.0, 3.0)
         )
-        none = family.build("position", family.resolve("position", "none"), SIZES)
+        none = placed("none")
         unbiased = attended(attention, x, none)
         torch.testing.assert_close(attended(attention, x, flat), unbiased, rtol=1e-5, atol=1e-6)
         assert (attended(attention, x, steep) - unbiased).abs().max() > 1e-2
@@ -43,8 +48,8 @@ class TestAttention(ModelPart):
     @pytest.mark.parametrize("position", POSITIONS)
     def test_weights_are_how_much_of_each_value_is_taken(self, name: str, position: str, strangers: str):
         attention = self.member(name)
-        where = drawn(position)
-        places, x = torch.arange(11), torch.randn(2, 11, SIZES.width)
+        where = placed(position)
+        places, x = torch.arange(11), drawn(2, 11)
         bias = where.bias(places, places)
         weights = attention.weights(x, where, places, bias)
         assert weights.shape == (2, SIZES.heads, 11, 11) and weights.dtype == torch.float32
@@ -59,23 +64,50 @@ class TestAttention(ModelPart):
             assert (weights[..., -1, 0] > 0).all()
 
     @torch.no_grad()
+    @pytest.mark.parametrize("leading", [(), (3,), (2, 3), (2, 1, 2)], ids=len)
+    def test_any_leading_dimensions(self, name: str, leading: tuple[int, ...]):
+        attention, where = self.member(name), placed("rope")
+        x = drawn(*leading, 9)
+        flat = attended(attention, x.reshape(-1, 9, SIZES.width), where)
+        torch.testing.assert_close(attended(attention, x, where), flat.reshape(x.shape), rtol=1e-5, atol=1e-6)
+        weights = attention.weights(x, where, torch.arange(9))
+        assert weights.shape == (*leading, SIZES.heads, 9, 9)
+
+    @torch.no_grad()
+    def test_texts_may_stand_at_positions_of_their_own(self, name: str):
+        attention, where = self.member(name), placed("rope")
+        x = drawn(3, 9)
+        places = torch.stack([torch.arange(9), torch.arange(9) + 40, torch.arange(0, 27, 3)])
+        found, weights = attention(x, where, places), attention.weights(x, where, places)
+        for row in range(3):
+            one = x[row : row + 1]
+            torch.testing.assert_close(found[row : row + 1], attention(one, where, places[row]))
+            torch.testing.assert_close(weights[row : row + 1], attention.weights(one, where, places[row]))
+        assert (found[2] - attended(attention, x, where)[2]).abs().max() > 1e-3
+
+    @torch.no_grad()
     def test_all_that_it_adds_is_written_by_out(self, name: str):
         attention = self.member(name)
         attention.out.weight.zero_()
-        none = family.build("position", family.resolve("position", "none"), SIZES)
+        none = placed("none")
         assert not attended(attention, torch.ones(2, 5, SIZES.width), none).any()
 
     def member(self, name: str) -> Attention:
-        return family.build("attention", member_facts.resolved("attention", name), SIZES)
+        return filled(family.build("attention", member_facts.resolved("attention", name), SIZES))
 
 
-def drawn(name: str) -> Position:
-    """The position member with its defaults, its matrices and tables drawn."""
-    position: Position = family.build("position", family.resolve("position", name), SIZES)
-    for parameter in position.parameters():
-        if parameter.ndim > 1:
-            parameter.normal_(generator=torch.Generator().manual_seed(0))
-    return position
+def drawn(*shape: int) -> Tensor:
+    return torch.randn(*shape, SIZES.width, generator=torch.Generator().manual_seed(0))
+
+
+def placed(name: str) -> Position:
+    return filled(family.build("position", family.resolve("position", name), SIZES))
+
+
+def filled(part: Part) -> Part:
+    """Matrices and tables hold whatever was in memory until they are drawn."""
+    fill(part, 0, SIZES.layers, Gpt2Initialization(deviation=0.3))
+    return part
 
 
 def attended(attention: Attention, x: Tensor, position: Position) -> Tensor:

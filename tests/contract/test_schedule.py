@@ -25,6 +25,17 @@ def test_a_share_of_the_peak_is_in_0_to_1(name: str, steps: int):
         assert any(found), "a run that never learns"
 
 
+@pytest.mark.parametrize("steps", [1, 5, 40])
+def test_before_the_first_step_and_beyond_the_last(name: str, steps: int):
+    settings = [member_facts.resolved("schedule", name), family.resolve("schedule", name)]
+    if "warmup" in family.defaults("schedule", name):
+        settings.append(family.resolve("schedule", {"name": name, "warmup": 0}))
+    for schedule in (family.build("schedule", each) for each in settings):
+        assert 0 <= schedule.share(0, steps) <= 1
+        last = schedule.share(steps, steps)
+        assert [schedule.share(steps + more, steps) for more in (1, 7, 1000)] == [last] * 3
+
+
 def test_nothing_is_remembered(name: str):
     forwards, backwards = built(name), built(name)
     found = [backwards.share(step, 50) for step in range(50, 0, -1)]

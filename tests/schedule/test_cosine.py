@@ -21,6 +21,11 @@ def test_values_at_chosen_steps():
     assert share(2000, 2000) == pytest.approx(0.1)
 
 
+def test_step_0_and_beyond_the_last():
+    assert (Cosine(warmup=100).share(0, 2000), Cosine(warmup=0).share(0, 2000)) == (0, 1)
+    assert Cosine(warmup=100, final=0.25).share(5000, 2000) == 0.25
+
+
 def test_it_rises_and_then_falls():
     shares = [Cosine(warmup=10, final=0.0).share(step, 50) for step in range(1, 51)]
     assert shares[:10] == sorted(shares[:10])

@@ -28,20 +28,20 @@ class Attention(nn.Module, ABC):
     @abstractmethod
     def forward(
         self,
-        x: Float[Tensor, "batch time width"],
+        x: Float[Tensor, "*batch time width"],
         position: Position,
-        positions: Int[Tensor, " time"],
+        positions: Int[Tensor, "*#batch time"],
         bias: Float[Tensor, "heads time time"] | None = None,
-    ) -> Float[Tensor, "batch time width"]:
+    ) -> Float[Tensor, "*batch time width"]:
         """What is added to the residual stream. ``position`` turns queries and keys; ``bias`` is its bias between all
-        ``positions``, added to the scores."""
+        ``positions``, added to the scores. Texts may stand at positions of their own, or all at the same ones."""
 
     @abstractmethod
     def weights(
         self,
-        x: Float[Tensor, "batch time width"],
+        x: Float[Tensor, "*batch time width"],
         position: Position,
-        positions: Int[Tensor, " time"],
+        positions: Int[Tensor, "*#batch time"],
         bias: Float[Tensor, "heads time time"] | None = None,
-    ) -> Float[Tensor, "batch heads query key"]:
+    ) -> Float[Tensor, "*batch heads query key"]:
         """How much each query takes from each key, in float32; a query's weights are at least 0 and add up to 1."""

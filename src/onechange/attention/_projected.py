@@ -45,41 +45,45 @@ class ProjectedAttention(Attention):
 
     def forward(
         self,
-        x: Float[Tensor, "batch time width"],
+        x: Float[Tensor, "*batch time width"],
         position: Position,
-        positions: Int[Tensor, " time"],
+        positions: Int[Tensor, "*#batch time"],
         bias: Float[Tensor, "heads time time"] | None = None,
-    ) -> Float[Tensor, "batch time width"]:
+    ) -> Float[Tensor, "*batch time width"]:
         query, key = self._query_and_key(x, position, positions)
         mixed = attending.attend(query, key, self._shared(self._split(self.value(x))), bias, self.reach)
-        mixed = mixed.transpose(1, 2)
+        mixed = mixed.transpose(-3, -2)
         if self.gate is not None:
-            mixed = mixed * torch.sigmoid(self.gate(x)).unflatten(2, (self.sizes.heads, -1))
-        return self.out(mixed.flatten(2))
+            mixed = mixed * torch.sigmoid(self.gate(x)).unflatten(-1, (self.sizes.heads, -1))
+        return self.out(mixed.flatten(-2))
 
     def weights(
         self,
-        x: Float[Tensor, "batch time width"],
+        x: Float[Tensor, "*batch time width"],
         position: Position,
-        positions: Int[Tensor, " time"],
+        positions: Int[Tensor, "*#batch time"],
         bias: Float[Tensor, "heads time time"] | None = None,
-    ) -> Float[Tensor, "batch heads query key"]:
+    ) -> Float[Tensor, "*batch heads query key"]:
         return attending.weights(*self._query_and_key(x, position, positions), bias, self.reach)
 
     def _query_and_key(
-        self, x: Float[Tensor, "batch time width"], position: Position, positions: Int[Tensor, " time"]
-    ) -> tuple[Float[Tensor, "batch heads time head"], Float[Tensor, "batch heads time head"]]:
+        self,
+        x: Float[Tensor, "*batch time width"],
+        position: Position,
+        positions: Int[Tensor, "*#batch time"],
+    ) -> tuple[Float[Tensor, "*batch heads time head"], Float[Tensor, "*batch heads time head"]]:
         query, key = self._split(self.query(x)), self._split(self.key(x))
         if self.query_gain is not None and self.key_gain is not None:
             query, key = _normed(query, self.query_gain), _normed(key, self.key_gain)
+        positions = positions.unsqueeze(-2)  # the same for all heads
         return position.rotate(query, positions), self._shared(position.rotate(key, positions))
 
-    def _split(self, x: Float[Tensor, "batch time features"]) -> Float[Tensor, "batch some time head"]:
-        return x.unflatten(2, (-1, self.sizes.head_width)).transpose(1, 2)
+    def _split(self, x: Float[Tensor, "*batch time features"]) -> Float[Tensor, "*batch some time head"]:
+        return x.unflatten(-1, (-1, self.sizes.head_width)).transpose(-3, -2)
 
-    def _shared(self, x: Float[Tensor, "batch some time head"]) -> Float[Tensor, "batch heads time head"]:
-        return x if self.shared == 1 else x.repeat_interleave(self.shared, 1)
+    def _shared(self, x: Float[Tensor, "*batch some time head"]) -> Float[Tensor, "*batch heads time head"]:
+        return x if self.shared == 1 else x.repeat_interleave(self.shared, -3)
 
 
-def _normed(x: Float[Tensor, "batch some time head"], gain: Float[Tensor, " head"]) -> Tensor:
+def _normed(x: Float[Tensor, "*batch some time head"], gain: Float[Tensor, " head"]) -> Tensor:
     return F.rms_norm(x.float(), (x.shape[-1],), gain, eps=1e-6).to(x.dtype)

@@ -11,4 +11,7 @@ class Schedule(ABC):
 
     @abstractmethod
     def share(self, step: int, steps: int) -> float:
-        """The share of the peak rate, in [0, 1], of update number ``step``; the first is 1, the last ``steps``."""
+        """The share of the peak rate, in [0, 1], of update number ``step``; the first is 1, the last ``steps``.
+
+        Step 0, where a warm-up begins, has one too, and beyond the last step the rate stays.
+        """

@@ -18,4 +18,5 @@ class Constant(Schedule):
         self.warmup = warmup
 
     def share(self, step: int, steps: int) -> float:
-        return step / self.warmup if step <= self.warmup else 1.0
+        step = min(step, steps)
+        return step / self.warmup if step < self.warmup else 1.0

@@ -22,7 +22,8 @@ class Cosine(Schedule):
         self.final = final
 
     def share(self, step: int, steps: int) -> float:
-        if step <= self.warmup:
+        step = min(step, steps)
+        if step < self.warmup:
             return step / self.warmup
         progress = (step - self.warmup) / max(1, steps - self.warmup)
         return self.final + (1 - self.final) * 0.5 * (1 + math.cos(math.pi * progress))

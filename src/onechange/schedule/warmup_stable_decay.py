@@ -36,7 +36,8 @@ class WarmupStableDecay(Schedule):
         self.shape = shape
 
     def share(self, step: int, steps: int) -> float:
-        if step <= self.warmup:
+        step = min(step, steps)
+        if step < self.warmup:
             return step / self.warmup
         first = max(self.warmup, steps - round(self.decay * steps))
         if step <= first:
