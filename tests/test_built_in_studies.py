@@ -46,7 +46,9 @@ def test_norms_and_mlps_from_its_name_to_its_report(text: Path, tmp_path: Path):
     assert len(set(scores.values())) == len(scores), "two arms that are one"
     for arm in arms.values():
         assert arm["costs"]["tokens_per_second"]["value"] > 0
-        assert [each["why_not"] for each in arm["runs"][0]["best"]["probes"]["longer"]["lengths"]] == [None] * 3
+        assert [each["why_not"] for each in arm["runs"][0]["best"]["probes"]["longer"]["lengths"]] == [
+            None
+        ] * 3
     page = (tmp_path / "norms-and-mlps" / "report.html").read_text(encoding="utf-8")
     for heading in ("What it costs", "More than one number", "Where the heads look"):
         assert heading in page
