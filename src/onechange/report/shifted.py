@@ -89,9 +89,9 @@ def lines(study: Study) -> list[dict[str, Any]]:
 
 
 def chart(study: Study, layout: Layout, measure: Measure) -> alt.TopLevelMixin | None:
-    """A line per arm over the layers."""
+    """A line per arm over the layers; None where all of them see the same passage, and every line would be 0."""
     drawn = lines(study)
-    if not drawn:
+    if not any(row["kl"] or row["change"] for row in drawn):
         return None
     layers = max(row["at"] for row in drawn)
     highest = max(row[measure] for row in drawn) or 1.0
