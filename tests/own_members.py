@@ -1,9 +1,13 @@
 """A member that is a file, and a study that names it: what tests of members from outside are made of."""
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from onechange import outside
-from small_studies import STUDY
+from small_studies import STUDY, Outcome, in_haste, onechange
 
 MARK = "executed.txt"
 """The file writes a line here whenever it is executed."""
@@ -86,3 +90,27 @@ def as_in_a_new_process() -> None:
     """Forget what was executed and what was declared."""
     outside._executed.clear()
     outside._declared.clear()
+
+
+@contextlib.contextmanager
+def marking(place: Path) -> Iterator[None]:
+    """The cache, and the mark of what was executed, in ``place``; no study draws its page."""
+    with in_haste(place), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MARK", str(place / MARK))
+        yield
+
+
+def executed(cache: Path) -> int:
+    """How often a file with a mark was."""
+    return len((cache / MARK).read_text().splitlines()) if (cache / MARK).exists() else 0
+
+
+def run(study: Path, out: Path, *more: object) -> Outcome:
+    return onechange("run", study, "--scale", "tiny", "--out", out, *more)
+
+
+def refused(outcome: Outcome, *named: object) -> None:
+    """One line that names what it must, exit status 2, and no output."""
+    assert (outcome.status, outcome.out, outcome.err.count("\n")) == (2, "", 1), outcome
+    for name in named:
+        assert str(name) in outcome.err, outcome.err
