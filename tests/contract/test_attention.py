@@ -111,5 +111,5 @@ def filled(part: Part) -> Part:
 
 
 def attended(attention: Attention, x: Tensor, position: Position) -> Tensor:
-    places = torch.arange(x.shape[1])
+    places = torch.arange(x.shape[-2])
     return attention(x, position, places, position.bias(places, places))
