@@ -33,10 +33,10 @@ class Block(nn.Module):
         around = partial(
             build, "placement", parts["placement"], sizes, partial(build, "norm", parts["norm"], sizes)
         )
-        self.attention: Attention = build("attention", parts["attention"], sizes)
         self.attention_norm: Placement = around()
-        self.mlp: Mlp = build("mlp", parts["mlp"], sizes)
+        self.attention: Attention = build("attention", parts["attention"], sizes)
         self.mlp_norm: Placement = around()
+        self.mlp: Mlp = build("mlp", parts["mlp"], sizes)
         self.dropout = sizes.dropout
 
     def forward(
