@@ -97,6 +97,7 @@ def test_the_five_minutes(tmp_path: Path):
     assert not (out / "arms/layer/seed-0/components").exists()
 
 
+@pytest.mark.long
 def test_the_installed_package(tmp_path: Path):
     place = install(tmp_path / "site")
     (listing,) = [words for words in commands("onechange") if words[1] == "list"]

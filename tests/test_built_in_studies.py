@@ -10,7 +10,7 @@ from onechange import study_file
 from onechange.corpus.storyworld import Storyworld
 from small_studies import onechange
 
-STORIES = 400
+STORIES = 120
 
 
 @pytest.fixture(scope="module")

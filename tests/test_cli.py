@@ -21,7 +21,7 @@ from onechange.estimate import UPDATES
 from onechange.scale import SCALES
 from onechange.study_file import builtin
 from onechange.study_file import read as read_study
-from onechange.verbs import asking
+from onechange.verbs import asking, output
 from small_studies import STUDY, Outcome, onechange, study_file
 
 STORIES = [
@@ -167,7 +167,7 @@ def test_list_shows_what_there_is() -> None:
 
 
 def test_a_member_s_list_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(output.out, "_width", 40)  # the console of this process was made for another terminal
     shown = onechange("list", "position").out
     assert max(map(len, shown.splitlines())) <= 40
     words = " ".join(shown.split())

@@ -50,9 +50,9 @@ def test_the_first_gradient_that_is_no_number_is_named_and_the_weights_are_left_
 def test_the_first_weight_that_is_no_number_is_named():
     engine = Engine(recipe(), 20)
     with torch.no_grad():
-        for name in ("norm.gain", "blocks.1.attention_norm.gain"):
+        for name in ("norm.gain", "blocks.1.attention_norm.norm.gain"):
             engine.model.get_parameter(name)[3] = math.nan
-    told = "the first weight that is not finite is blocks.1.attention_norm.gain"
+    told = "the first weight that is not finite is blocks.1.attention_norm.norm.gain"
     with pytest.raises(NotFinite, match=rf"^the training loss at step 3 is nan; {re.escape(told)}$"):
         engine.update(3, TOKENS, TOKENS)
 
