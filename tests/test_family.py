@@ -30,7 +30,8 @@ def test_members_are_the_files_of_the_folder(kind: str):
 def test_every_member_says_what_it_is_and_resolves(kind: str, name: str):
     summary = family.summary(kind, name)
     assert summary.endswith(".") and "\n" not in summary
-    assert family.version(kind, name) >= 1
+    version = family.version(kind, name)
+    assert isinstance(version, int) and version >= 1
     settings = family.defaults(kind, name)
     if all(value is not inspect.Parameter.empty for value in settings.values()):
         resolved = family.resolve(kind, name)

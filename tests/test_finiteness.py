@@ -75,7 +75,8 @@ class Upset:
         def upsetting(engine: Engine, step: int, *given: Any) -> float:
             if step not in steps:
                 return update(engine, step, *given)
-            hook = engine.model.norm.gain.register_hook(lambda gradient: gradient * math.inf)
+            gain = engine.model.get_parameter("norm.gain")
+            hook = gain.register_hook(lambda gradient: gradient * math.inf)
             try:
                 return update(engine, step, *given)
             finally:
