@@ -61,7 +61,6 @@ def test_a_run_shorter_than_the_warmup_only_rises():
 
 
 @pytest.mark.parametrize(("key", "value"), [("warmup", -1), ("decay", 1.5), ("final", -0.1)])
-def test_a_value_out_of_range_is_named(key: str, value: float):
+def test_a_value_out_of_range_is_named(key: str, value: Any):
     with pytest.raises(ValueError, match=rf"schedule\.{key} = {value}: must be "):
-        # Only at run time is it known which of the keys, and so which type, is meant.
-        WarmupStableDecay(**{key: value})  # type: ignore[arg-type]
+        WarmupStableDecay(**{key: value})
