@@ -4,7 +4,7 @@ tokens → embedding (+ position) → blocks of attention and mlp, each with a r
 placement has them → the last norm → scores against a table, by default the one that was read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from onechange.attention import Attention
 from onechange.dropout import Dropout, drop
 from onechange.embedding import Embedding
 from onechange.family import build
+from onechange.key_value_cache import KeyValueCache
 from onechange.mlp import Mlp
 from onechange.placement import Placement
 from onechange.position import Position
@@ -44,12 +45,14 @@ class Block(nn.Module):
         x: Float[Tensor, "*batch time width"],
         position: Position,
         positions: Int[Tensor, "*#batch time"],
-        bias: Float[Tensor, "heads time time"] | None = None,
+        bias: Float[Tensor, "*rows heads time keys"] | None = None,
         keys: Int[Tensor, "2 2"] | None = None,
+        cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "*batch time width"]:
         """``bias``: what ``position`` adds to the scores. ``keys``: of the dropout on what attention and mlp add,
-        ``None`` for none."""
-        mixed = self.attention(self.attention_norm.before(x), position, positions, bias)
+        ``None`` for none. ``cache``: of texts that go on."""
+        seen = () if cache is None else (cache,)
+        mixed = self.attention(self.attention_norm.before(x), position, positions, bias, *seen)
         x = self.attention_norm.after(x, mixed if keys is None else drop(mixed, self.dropout, keys[0]))
         thought = self.mlp(self.mlp_norm.before(x))
         return self.mlp_norm.after(x, thought if keys is None else drop(thought, self.dropout, keys[1]))
@@ -92,6 +95,26 @@ class Model(nn.Module):
                 x = checkpoint(block, *given, use_reentrant=False, preserve_rng_state=False)
             else:
                 x = block(*given)
+        return self.norm(x)
+
+    def go_on(
+        self,
+        tokens: Int[Tensor, "rows time"],
+        positions: Int[Tensor, "rows time"],
+        caches: Sequence[KeyValueCache],
+    ) -> Float[Tensor, "rows time width"]:
+        """The features of ``tokens`` that go on with texts, each row at ``positions`` of its own.
+
+        ``caches``: what each block keeps of the texts; they take up the new tokens. No dropout.
+        """
+        places = positions.flatten()  # position may speak of one text only: all rows' tokens are laid end to end
+        x = self.position.embed(F.embedding(tokens, self.embedding).view(1, len(places), -1), places)
+        x = x.view(*tokens.shape, -1)
+        bias = self.position.bias(places, caches[0].places.flatten())
+        if bias is not None:
+            bias = bias.unflatten(1, tokens.shape).movedim(1, 0)
+        for block, cache in zip(self.blocks, caches, strict=True):
+            x = block(x, self.position, positions, bias, cache=cache)
         return self.norm(x)
 
     @property

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from onechange import attending
 from onechange.attention import Attention
+from onechange.key_value_cache import KeyValueCache, room
 from onechange.position import Position
 from onechange.sizes import Sizes
 
@@ -48,10 +49,15 @@ class ProjectedAttention(Attention):
         x: Float[Tensor, "*batch time width"],
         position: Position,
         positions: Int[Tensor, "*#batch time"],
-        bias: Float[Tensor, "heads time time"] | None = None,
+        bias: Float[Tensor, "*rows heads time keys"] | None = None,
+        cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "*batch time width"]:
         query, key = self._query_and_key(x, position, positions)
-        mixed = attending.attend(query, key, self._shared(self._split(self.value(x))), bias, self.reach)
+        value = self._split(self.value(x))
+        if cache is None:
+            mixed = attending.attend(query, self._shared(key), self._shared(value), bias, self.reach)
+        else:
+            mixed = cache.attend(query, key, value, bias, self.reach)
         mixed = mixed.transpose(-3, -2)
         if self.gate is not None:
             mixed = mixed * torch.sigmoid(self.gate(x)).unflatten(-1, (self.sizes.heads, -1))
@@ -64,19 +70,23 @@ class ProjectedAttention(Attention):
         positions: Int[Tensor, "*#batch time"],
         bias: Float[Tensor, "heads time time"] | None = None,
     ) -> Float[Tensor, "*batch heads query key"]:
-        return attending.weights(*self._query_and_key(x, position, positions), bias, self.reach)
+        query, key = self._query_and_key(x, position, positions)
+        return attending.weights(query, self._shared(key), bias, self.reach)
+
+    def room(self, rows: int, length: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        return room(rows, self.sizes.heads // self.shared, length, self.sizes.head_width, dtype)
 
     def _query_and_key(
         self,
         x: Float[Tensor, "*batch time width"],
         position: Position,
         positions: Int[Tensor, "*#batch time"],
-    ) -> tuple[Float[Tensor, "*batch heads time head"], Float[Tensor, "*batch heads time head"]]:
+    ) -> tuple[Float[Tensor, "*batch heads time head"], Float[Tensor, "*batch some time head"]]:
         query, key = self._split(self.query(x)), self._split(self.key(x))
         if self.query_gain is not None and self.key_gain is not None:
             query, key = _normed(query, self.query_gain), _normed(key, self.key_gain)
         positions = positions.unsqueeze(-2)  # the same for all heads
-        return position.rotate(query, positions), self._shared(position.rotate(key, positions))
+        return position.rotate(query, positions), position.rotate(key, positions)
 
     def _split(self, x: Float[Tensor, "*batch time features"]) -> Float[Tensor, "*batch some time head"]:
         return x.unflatten(-1, (-1, self.sizes.head_width)).transpose(-3, -2)

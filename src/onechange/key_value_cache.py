@@ -1,0 +1,94 @@
+"""What a layer remembers of the tokens that were read: their keys and values, so that no token is read twice.
+
+Pope et al. 2022, section 3.1, https://arxiv.org/abs/2211.05102, on what it costs and saves. Rows are texts of unequal
+length: each token is kept at its own position, and a query sees the positions up to its own, whatever lies beyond.
+"""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from onechange.attending import mix
+
+BLOCK = 32
+"""Positions whose keys lie interleaved, so that the scores of one query are sums of whole vectors."""
+
+
+class KeyValueCache(NamedTuple):
+    """One layer's. It is written in place: whoever reads more tokens finds those of before."""
+
+    keys: Float[Tensor, "rows some blocks head block"]
+    values: Float[Tensor, "rows some positions head"]
+    positions: Int[Tensor, "rows time"]
+    """Where the tokens stand that are read now."""
+    places: Int[Tensor, "seen block"]
+    """0, 1, 2, …, in blocks: the positions that are looked back at, the furthest of any row among them."""
+
+    def attend(
+        self,
+        query: Float[Tensor, "rows heads time head"],
+        key: Float[Tensor, "rows some time head"],
+        value: Float[Tensor, "rows some time head"],
+        bias: Float[Tensor, "rows heads time places"] | None = None,
+        reach: int | None = None,
+    ) -> Float[Tensor, "rows heads time head"]:
+        """Keep the keys and values of the tokens read now, and mix what each may look back at.
+
+        softmax(q kᵀ / sqrt(head) + bias) v over itself and what stands before it, ``reach`` of them at most. There may
+        be several heads of queries to one of keys and values, neighbours sharing one.
+        """
+        self._keep(key, value)
+        query = query.unflatten(1, (key.shape[1], -1))  # rows some shared time head
+        if bias is not None:
+            bias = bias.unflatten(1, query.shape[1:3])
+        # A query at a time, compiled, is one pass over what is kept, at the memory's speed.
+        alone = query.shape[-2] == 1 and torch.compiler.is_compiling()
+        mixed = (self._one if alone else self._many)(query, self._seen(reach), bias)
+        return mixed.flatten(1, 2)
+
+    def _keep(self, key: Float[Tensor, "rows some time head"], value: Tensor) -> None:
+        row = torch.arange(len(self.keys), device=key.device)[:, None]
+        block, within = self.positions // BLOCK, self.positions % BLOCK
+        self.keys[row, :, block, :, within] = key.transpose(1, 2).to(self.keys.dtype)
+        self.values[row, :, self.positions] = value.transpose(1, 2).to(self.values.dtype)
+
+    def _seen(self, reach: int | None) -> Bool[Tensor, "rows 1 1 time places"]:
+        distance = self.positions[:, None, None, :, None] - self.places.flatten()
+        return distance >= 0 if reach is None else (distance >= 0) & (distance < reach)
+
+    def _many(
+        self, query: Float[Tensor, "rows some shared time head"], seen: Tensor, bias: Tensor | None
+    ) -> Float[Tensor, "rows some shared time head"]:
+        blocks = len(self.places)
+        keys = self.keys[:, :, :blocks].transpose(-1, -2).flatten(2, 3).to(query.dtype).unsqueeze(2)
+        values = self.values[:, :, : blocks * BLOCK].to(query.dtype).unsqueeze(2)
+        shared = (-1, -1, query.shape[2], -1, -1)
+        return mix(query, keys.expand(shared), values.expand(shared), seen, bias)
+
+    def _one(
+        self, query: Float[Tensor, "rows some shared 1 head"], seen: Tensor, bias: Tensor | None
+    ) -> Float[Tensor, "rows some shared 1 head"]:
+        blocks = len(self.places)
+        keys = self.keys[:, :, None, :blocks].to(query.dtype)
+        scores = (keys * query.transpose(-1, -2).unsqueeze(3)).sum(-2).flatten(-2)  # rows some shared places
+        scores = scores / query.shape[-1] ** 0.5
+        scores = scores if bias is None else scores + bias.squeeze(-2)
+        shares = scores.masked_fill(~seen.squeeze(-2), -torch.inf).softmax(-1)
+        values = self.values[:, :, None, : blocks * BLOCK].to(query.dtype)
+        return (shares.unsqueeze(-1) * values).sum(-2, keepdim=True)
+
+
+def room(
+    rows: int, some: int, length: int, head: int, dtype: torch.dtype
+) -> tuple[Float[Tensor, "rows some blocks head block"], Float[Tensor, "rows some positions head"]]:
+    """For the keys and values of so many heads of so many texts of at most ``length`` tokens.
+
+    Zeros: a place that is not seen yet but holds something infinite would still spoil a sum.
+    """
+    blocks = -(-length // BLOCK)
+    return (
+        torch.zeros(rows, some, blocks, head, BLOCK, dtype=dtype),
+        torch.zeros(rows, some, blocks * BLOCK, head, dtype=dtype),
+    )
