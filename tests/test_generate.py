@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from onechange.generate import Continuation, generate, pick
+from onechange import picking
+from onechange.generate import Continuation, generate
 from onechange.model import Model
+from onechange.sampling import Sampling
 from onechange.tokenizer import Tokenizer
 from small_models import bpe, character, logits_after, small_model
 
@@ -28,7 +30,8 @@ def written(
     temperature: float = 0.7,
     top_k: int = 10,
 ) -> list[Continuation]:
-    return generate(model, tokenizer, prompts, tokens=tokens, seed=seed, temperature=temperature, top_k=top_k)
+    sampling = Sampling(tokens=tokens, seed=seed, temperature=temperature, top_k=top_k)
+    return generate(model, tokenizer, prompts, sampling)
 
 
 def plain_greedy(model: Model, tokenizer: Tokenizer, prompt: str, tokens: int) -> str:
@@ -131,6 +134,12 @@ def test_dropout_is_off_and_the_model_is_left_as_it_was(tokenizer: Tokenizer) ->
 
 
 # --- one choice -----------------------------------------------------------------------------------------------------
+
+
+def pick(logits: np.ndarray, draw: float, temperature: float, top_k: int) -> int:
+    """The choice of one row."""
+    sampling = Sampling(temperature=temperature, top_k=top_k)
+    return int(picking.pick(logits[None], np.array([draw]), sampling)[0])
 
 
 @pytest.mark.parametrize(("temperature", "top_k"), [(1.0, 8), (0.5, 8), (2.0, 5), (0.7, 3), (1.0, 10**9)])

@@ -106,7 +106,7 @@ def _orders(plan: Plan, folder: StudyFolder, kept: list[str], on_nonfinite: OnNo
         path, recipe = folder.run(*run), plan.recipe(*run)
         if not finished(path, recipe):
             codes = outside.codes(recipe.members)
-            orders[run] = Order(recipe, plan.study.sampling, kept, str(path), on_nonfinite, codes)
+            orders[run] = Order(recipe, plan.study.sampled(plan.scale), kept, str(path), on_nonfinite, codes)
     return orders
 
 
