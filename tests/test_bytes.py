@@ -13,10 +13,10 @@ import pytest
 from onechange import encoding, readings, windows
 from onechange.encoding import Encoding, encode
 from onechange.generate import generate
-from onechange.sampling import Sampling
 from onechange.measure import measure
 from onechange.model import Model
 from onechange.readings import measured
+from onechange.sampling import Sampling
 from onechange.tokenizer import Tokenizer
 from onechange.tokenizer.byte import Byte
 from onechange.windows import Windows

@@ -16,7 +16,7 @@ from onechange.model import Model
 
 
 class Decoder(ABC):
-    """A fixed number of rows, each of which holds one text at a time. What stands in a row does not depend on the others.
+    """A fixed number of rows, each of which holds one text at a time and knows nothing of the others.
 
     The model must be in the state in which it is evaluated (`torch.nn.Module.eval`).
     """
@@ -25,8 +25,8 @@ class Decoder(ABC):
 
     @abstractmethod
     def begin(self, texts: Mapping[int, Int[np.ndarray, " tokens"]]) -> None:
-        """These rows hold new texts now, whatever they held. No text is empty; of one that is longer than the window the
-        last half window is kept."""
+        """These rows hold new texts now, whatever they held. No text is empty; of one that is longer than the window,
+        the last half window is kept."""
 
     @abstractmethod
     def scores(self) -> Float[Tensor, "rows vocabulary"]:

@@ -1,7 +1,7 @@
 """Continuing prompts: many texts through a few rows of a model, each from a stream of random numbers of its own."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -43,6 +43,9 @@ class Piece(NamedTuple):
 
     place: int
     """Which text: every prompt's samples in their order, then the next prompt's."""
+    prompt: str
+    number: int
+    """Which of the prompt's samples, from 0."""
     text: str
     """The characters that are certain since the text's last piece; empty at most in its last one."""
     whole: Continuation | None
@@ -56,16 +59,18 @@ def generate(
     sampling: Sampling,
     *,
     before: str = "",
-    stop: Sequence[str] = (),
     rows: int = MOST_ROWS,
     decoder: MakeDecoder = decoding.decoder,
 ) -> list[Continuation]:
-    """Every prompt's samples in their order, then the next prompt's; see `write`."""
-    pieces = write(
-        model, tokenizer, prompts, sampling, before=before, stop=stop, rows=rows, decoder=decoder
-    )
-    whole = {piece.place: piece.whole for piece in pieces if piece.whole is not None}
-    return [whole[place] for place in range(len(whole))]
+    """The samples of the first prompt in their order, then those of the next; what holds for `write` holds here."""
+    pieces = write(model, tokenizer, prompts, sampling, before=before, rows=rows, decoder=decoder)
+    return gathered(pieces)
+
+
+def gathered(pieces: Iterable[Piece]) -> list[Continuation]:
+    """The texts of which ``pieces`` are all pieces, in their order."""
+    found = {piece.place: piece.whole for piece in pieces if piece.whole is not None}
+    return [found[place] for place in range(len(found))]
 
 
 def write(
@@ -75,46 +80,41 @@ def write(
     sampling: Sampling,
     *,
     before: str = "",
-    stop: Sequence[str] = (),
     rows: int = MOST_ROWS,
     decoder: MakeDecoder = decoding.decoder,
 ) -> Iterator[Piece]:
-    """The same texts piece by piece, as soon as characters are certain; no piece is taken back.
+    """The samples of all prompts at the same time, piece by piece, as soon as characters are certain.
 
-    ``before`` stands before every prompt and is not shown: the corpus's separator, as in training; with it a prompt may be
-    empty. ``stop`` is added to the sampling's own stop strings. At most ``rows`` texts are written at the same time; the
-    next one begins where one has ended.
+    ``before`` stands before every prompt and is not shown: the corpus's separator, as in training; with it a prompt may
+    be empty. At most ``rows`` texts are written at the same time; where one has ended, the next one begins.
 
     The same prompt, number and seed give the same text alone or beside others (ties aside). Raises a `ValueError` at
     once for an empty prompt with nothing before it, and for one with characters outside the alphabet.
     """
-    texts = [
-        _Text(place, prompt, number, *context, _stream(sampling.seed, prompt, number))
-        for place, (prompt, context, number) in enumerate(
-            (prompt, context, number)
-            for prompt in prompts
-            for context in [_context(tokenizer, before, prompt)]
-            for number in range(sampling.samples)
-        )
-    ]
-    return _write(model, tokenizer, texts, sampling, (*sampling.stop, *stop), rows, decoder)
+    texts: list[_Text] = []
+    for prompt in prompts:
+        ids, first = _context(tokenizer, before, prompt)
+        for number in range(sampling.samples):
+            random = _stream(sampling.seed, prompt, number)
+            texts.append(_Text(len(texts), prompt, number, ids, first, random))
+    return _write(model, tokenizer, texts, sampling, rows, decoder)
 
 
 @dataclass(frozen=True, eq=False)
 class _Text:
-    """One text to be written: the tokens that it goes on from, those of the prompt after ``before`` others, and its own
+    """One text to be written: the tokens that it goes on from, the place of the prompt's first among them, and its own
     random numbers."""
 
     place: int
     prompt: str
     number: int
     context: Int[np.ndarray, " tokens"]
-    before: int
+    first: int
     random: np.random.Generator
 
 
 def _context(tokenizer: Tokenizer, before: str, prompt: str) -> tuple[Int[np.ndarray, " tokens"], int]:
-    """The tokens that a text goes on from, and how many of them are those of ``before``.
+    """The tokens that a text goes on from, and the place of the prompt's first among them.
 
     The two are encoded apart, as separators and stories are in training.
     """
@@ -139,7 +139,6 @@ def _write(
     tokenizer: Tokenizer,
     texts: Sequence[_Text],
     sampling: Sampling,
-    stop: Sequence[str],
     rows: int,
     decoder: MakeDecoder,
 ) -> Iterator[Piece]:
@@ -156,11 +155,11 @@ def _write(
             for row in range(rows):
                 if row not in writing and waiting:
                     text = waiting.popleft()
-                    growing = GrowingText(tokenizer, stop, sampling.tokens, sampling.characters)
+                    growing = GrowingText(tokenizer, sampling)
                     writing[row], begun[row] = (text, growing), text.context
                     if seen is not None:
                         seen[row] = False
-                        seen[row, text.context[text.before :]] = True
+                        seen[row, text.context[text.first :]] = True
             if begun:
                 decoded.begin(begun)
             draws = np.zeros(rows)
@@ -170,15 +169,14 @@ def _write(
             if seen is not None:
                 seen[np.arange(rows), tokens] = True
             for row, (text, growing) in [*writing.items()]:
-                new = growing.append(int(tokens[row]))
+                new, whole = growing.append(int(tokens[row])), None
                 if growing.complete:
                     del writing[row]
                     whole = Continuation(
                         text.prompt, text.number, growing.text, growing.tokens, growing.stopped
                     )
-                    yield Piece(text.place, new, whole)
-                elif new:
-                    yield Piece(text.place, new, None)
+                if new or whole:
+                    yield Piece(text.place, text.prompt, text.number, new, whole)
             if writing:
                 decoded.append(tokens)
 

@@ -4,9 +4,9 @@ It ends before the first stop string in it, or with its budget. "First" is the o
 does not depend on where its tokens begin and end.
 """
 
-from collections.abc import Sequence
 from typing import final
 
+from onechange.sampling import Sampling
 from onechange.stream_decoding import StreamDecoder
 from onechange.tokenizer import Tokenizer
 
@@ -16,17 +16,13 @@ MOST_BYTES = 4
 
 @final
 class GrowingText:
-    """``tokens`` or ``characters`` is the budget, the other is ``None``; the characters are cut to exactly that many."""
+    """Budget and stop strings are the sampling's; a budget in characters is kept to the character."""
 
-    def __init__(
-        self, tokenizer: Tokenizer, stop: Sequence[str], tokens: int | None, characters: int | None
-    ) -> None:
-        assert (tokens is None) != (characters is None), "a budget is one of the two"
-        assert all(stop), "a text that holds nothing is no sign"
+    def __init__(self, tokenizer: Tokenizer, sampling: Sampling) -> None:
         self._decoder = StreamDecoder(tokenizer)
-        self._stop = tuple(stop)
-        self._most_tokens = tokens if characters is None else MOST_BYTES * characters
-        self._left = characters
+        self._stop = sampling.stop
+        self._left = sampling.characters
+        self._most_tokens = sampling.tokens or MOST_BYTES * (sampling.characters or 0)
         self._held = ""
         self._parts: list[str] = []
         self.tokens = 0
@@ -55,20 +51,17 @@ class GrowingText:
             self._left -= len(new)
         text = self._held + new
         ends = [(at + len(sign), at) for sign in self._stop if (at := text.find(sign)) >= 0]
-        if ends:
-            certain, self.stopped = text[: min(ends)[1]], True
-        elif self._left == 0 or self.tokens == self._most_tokens:
-            certain = text
-        else:
-            certain = text[: len(text) - self._begun(text)]
+        self.stopped = bool(ends)
         self.complete = self.stopped or self._left == 0 or self.tokens == self._most_tokens
-        self._held = "" if self.complete else text[len(certain) :]
-        if certain:
-            self._parts.append(certain)
+        if self.stopped:
+            text = text[: min(ends)[1]]
+        held = 0 if self.complete else self._may_begin(text)
+        certain, self._held = text[: len(text) - held], text[len(text) - held :]
+        self._parts.append(certain)
         return certain
 
-    def _begun(self, text: str) -> int:
-        """How many characters at the end of ``text`` may begin a stop string."""
+    def _may_begin(self, text: str) -> int:
+        """How many characters at the end of ``text`` may be the beginning of a stop string."""
         longest = max(map(len, self._stop), default=1) - 1
         return next(
             (

@@ -25,7 +25,7 @@ def pick(
     is needed where there is a repetition penalty."""
     if sampling.repetition_penalty != 1:
         assert written is not None, "the penalty is on what was written"
-        scores = _penalised(scores, written, sampling.repetition_penalty)
+        scores = penalised(scores, written, sampling.repetition_penalty)
     if sampling.temperature == 0:
         return _likeliest(scores, 1)[:, 0]
     ids, weights = candidates(scores, sampling)
@@ -55,18 +55,17 @@ def candidates(
     return ids, weights
 
 
-def _penalised(
+def penalised(
     scores: Float[np.ndarray, "rows vocabulary"], written: Bool[np.ndarray, "rows vocabulary"], penalty: float
 ) -> Float[np.ndarray, "rows vocabulary"]:
+    """``scores`` with those of the ``written`` tokens made smaller by a ``penalty`` above 1, greater by one below."""
     changed = scores.copy()
     own = changed[written]
     changed[written] = np.where(own < 0, own * penalty, own / penalty)
     return changed
 
 
-def _likeliest(
-    scores: Float[np.ndarray, "rows vocabulary"], number: int
-) -> Int[np.ndarray, "rows number"]:
+def _likeliest(scores: Float[np.ndarray, "rows vocabulary"], number: int) -> Int[np.ndarray, "rows number"]:
     """The ids of the greatest scores of every row, from the greatest down; of equal ones the lower id first."""
     if number > MOST_BY_INSERTION:
         return np.argsort(-scores, axis=1, kind="stable")[:, :number]

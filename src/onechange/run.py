@@ -134,11 +134,10 @@ def _figures(trained: Trained, data: Dataset, run: Path) -> tuple[dict[str, Any]
 
 
 def _samples(trained: Trained, sampling: Sampling, prompts: Sequence[str]) -> str:
-    """What a checkpoint writes after every prompt, as JSON lines. A story begins and ends as in training: at a separator."""
+    """What a checkpoint writes after every prompt, as JSON lines. A story lies between separators, as in training."""
     separator = trained.recipe.corpus["separator"]
-    written = generate(
-        trained.model, trained.tokenizer, prompts, sampling, before=separator, stop=[separator]
-    )
+    sampling = sampling.ending_at(separator)
+    written = generate(trained.model, trained.tokenizer, prompts, sampling, before=separator)
     more = {"step": trained.step, "settings": msgspec.structs.asdict(sampling)}
     return "".join(json.dumps({**asdict(one), **more}, ensure_ascii=False) + "\n" for one in written)
 

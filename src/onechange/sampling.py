@@ -34,10 +34,11 @@ class Sampling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """Only the fewest likeliest tokens whose probabilities reach this sum (Holtzman et al. 2020,
     https://arxiv.org/abs/1904.09751)."""
     min_p: float = 0.0
-    """Only tokens at least this share as likely as the likeliest (Nguyen et al. 2024, https://arxiv.org/abs/2407.01082)."""
+    """Only tokens at least this share as likely as the likeliest (Nguyen et al. 2024,
+    https://arxiv.org/abs/2407.01082)."""
     repetition_penalty: float = 1.0
-    """What the scores of the text's own tokens are divided by, or multiplied with where they are negative (Keskar et al.
-    2019, https://arxiv.org/abs/1909.05858)."""
+    """What the scores of the text's own tokens are divided by, or multiplied with where they are negative (Keskar et
+    al. 2019, https://arxiv.org/abs/1909.05858)."""
     stop: list[str] = []
     """A story ends before the first of these that it would come to hold."""
 
@@ -64,6 +65,10 @@ class Sampling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
             )
         if self.tokens is None and self.characters is None:
             msgspec.structs.force_setattr(self, "characters", CHARACTERS)
+
+    def ending_at(self, separator: str) -> "Sampling":
+        """The same, but a story ends before ``separator`` too."""
+        return msgspec.structs.replace(self, stop=[*self.stop, separator])
 
 
 _TYPES = {field.name: field.type for field in msgspec.structs.fields(Sampling)}
