@@ -16,6 +16,7 @@ from onechange.generate import generate
 from onechange.measure import measure
 from onechange.model import Model
 from onechange.readings import measured
+from onechange.sampling import Sampling
 from onechange.tokenizer import Tokenizer
 from onechange.tokenizer.byte import Byte
 from onechange.windows import Windows
@@ -204,9 +205,8 @@ def test_a_story_with_half_a_character_in_it_is_named() -> None:
 
 
 def test_what_a_model_writes_is_text_even_where_it_ends_inside_a_character() -> None:
-    (written,) = generate(
-        small_model(256, 8), Byte(), ["小猫 "], tokens=60, seed=1, temperature=1.0, top_k=256
-    )
+    sampling = Sampling(tokens=60, seed=1, temperature=1.0, top_k=256)
+    (written,) = generate(small_model(256, 8), Byte(), ["小猫 "], sampling)
     assert written.tokens == 60
     assert written.text.encode().decode() == written.text
     assert "\ufffd" in written.text, "a model of noise does not write UTF-8"

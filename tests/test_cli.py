@@ -210,32 +210,6 @@ def test_new_writes_a_study_that_runs(tmp_path: Path, text: Path) -> None:
     refused(onechange("new", tmp_path / "nowhere/mine.toml"), "nowhere")
 
 
-def test_sample_continues_prompts_with_every_run(finished: Path) -> None:
-    runs = [finished / f"arms/{arm}/seed-0" for arm in ("plain", "turned")]
-    words = ["sample", *runs, "--prompt", "Tom ", "--prompt", "One day, ", "--tokens", 7]
-    document = onechange(*words, "--json").document
-    assert [(row["run"], row["prompt"]) for row in document] == [
-        (str(run), prompt) for run in runs for prompt in ("Tom ", "One day, ")
-    ]
-    assert {row["tokens"] for row in document} == {7}
-    assert {row["checkpoint"] for row in document} == {"best"}
-    shown = onechange(*words).out
-    for row in document:
-        assert row["prompt"] + row["text"] in shown
-    (last,) = onechange(*words[:2], "--checkpoint", "last", "--prompt", "Tom ", "--json").document
-    assert (last["checkpoint"], last["step"], last["tokens"]) == ("last", 6, 180)
-    (greedy,) = onechange(*words[:2], "--prompt", "Tom ", "--temperature", 0, "--json").document
-    (only,) = onechange(*words[:2], "--prompt", "Tom ", "--top-k", 1, "--json").document
-    assert greedy["text"] == only["text"]
-
-
-def test_long_samples_are_not_broken_into_lines(finished: Path) -> None:
-    words = ["sample", finished / "arms/merged/seed-0", "--prompt", "Tom ", "--tokens", 200]
-    (row,) = onechange(*words, "--json").document
-    assert max(map(len, row["text"].split("\n"))) > 100, "longer than the terminal is wide"
-    assert row["text"] in onechange(*words).out
-
-
 FIGURES = ("step", "nats", "nats_per_character", "bits_per_byte", "nats_per_token", "low", "high")
 
 
@@ -371,8 +345,9 @@ def test_help_names_the_defaults() -> None:
     assert "Default: runs/<study>-<scale>-<corpus>" in said
     assert "Default: 1" in said
     said = " ".join(re.sub(r"[│╭╮╰╯─]", " ", onechange("sample", "--help").out).split())
-    for default in ("180", "42", "0.7", "30", "best"):
+    for default in ("42", "0.7", "30", "best"):
         assert f"[default: {default}]" in said
+    assert "Default: 800" in said
 
 
 # --- what a person gets wrong ---------------------------------------------------------------------------------------
@@ -435,7 +410,13 @@ def test_wrong_words_are_one_line(
         (["--temperature", "nan"], "temperature = nan"),
         (["--temperature", "-1"], "temperature = -1"),
         (["--temperature", "inf"], "temperature = inf"),
-        (["--prompt", ""], "must not be empty"),
+        (["--top-p", "0"], "top_p = 0"),
+        (["--min-p", "2"], "min_p = 2"),
+        (["--repetition-penalty", "0"], "repetition_penalty = 0"),
+        (["--samples", "0"], "samples = 0"),
+        (["--stop", ""], 'stop: "" is empty'),
+        (["--tokens", "5", "--characters", "9"], "tokens = 5 and characters = 9"),
+        (["--checkpoint", "step-5"], "keeps no checkpoint of step 5; there is step-6"),
         (["--prompt", "Zoë"], "'ë' (U+00EB) at 2"),
         (["--prompt", "a\udcffb"], "U+DCFF"),
     ],

@@ -55,7 +55,7 @@ CHANGES = [
     ("buy [here]", "cost [here]", "question was What do merges and rotation buy [here]?, is now What"),
     ('"One day, "', '"One day "', "prompts, number 1: was One day, , is now One day "),
     ('"The "]', '"The ", "So "]', "prompts were 2, are now 3"),
-    ("[sampling]", "[sampling]\nseed = 7", "sampling: seed was 42, is now 7"),
+    ("[sampling]", "[sampling]\nseed = 7", "sampling: seed was not there, is now 7"),
     ("question =", "test = 0.2\nquestion =", "test was not there, is now 0.2"),
     (
         "question =",

@@ -4,9 +4,11 @@ import re
 import tomllib
 from typing import Any
 
+import msgspec
 import pytest
 
 from onechange import family, settings, study_file
+from onechange.sampling import Sampling
 from onechange.scale import SCALES
 from onechange.study import Arm, Study
 from pages import PAGES, ROOT, blocks, tables
@@ -33,6 +35,11 @@ def test_the_built_in_scales_are_those_listed():
     for place, name in enumerate(SCALES, start=1):
         listed[name] = {row[0].strip("`"): value(row[place]) for row in rows if row[place]}
     assert listed == SCALES
+
+
+def test_every_setting_of_sampling_is_listed_with_its_default():
+    listed = {row[0].strip("`"): value(row[1]) for row in table("setting", "default", "what it does")}
+    assert listed == msgspec.structs.asdict(Sampling())
 
 
 def test_every_key_of_a_study_and_an_arm_is_listed():

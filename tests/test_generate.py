@@ -1,11 +1,17 @@
 """Continuing prompts, against an explicit loop that runs the model on one text at a time, and against softmax."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pytest
+import torch
 from scipy import stats
 
-from onechange.generate import Continuation, generate, pick
+from onechange.decoding import Decoder, Recomputing
+from onechange.generate import Continuation, generate, write
 from onechange.model import Model
+from onechange.sampling import Sampling
 from onechange.tokenizer import Tokenizer
 from small_models import bpe, character, logits_after, small_model
 
@@ -28,7 +34,8 @@ def written(
     temperature: float = 0.7,
     top_k: int = 10,
 ) -> list[Continuation]:
-    return generate(model, tokenizer, prompts, tokens=tokens, seed=seed, temperature=temperature, top_k=top_k)
+    sampling = Sampling(tokens=tokens, seed=seed, temperature=temperature, top_k=top_k)
+    return generate(model, tokenizer, prompts, sampling)
 
 
 def plain_greedy(model: Model, tokenizer: Tokenizer, prompt: str, tokens: int) -> str:
@@ -130,46 +137,6 @@ def test_dropout_is_off_and_the_model_is_left_as_it_was(tokenizer: Tokenizer) ->
     assert dropping.training
 
 
-# --- one choice -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("temperature", "top_k"), [(1.0, 8), (0.5, 8), (2.0, 5), (0.7, 3), (1.0, 10**9)])
-def test_choices_are_as_frequent_as_softmax_says(temperature: float, top_k: int) -> None:
-    logits = np.array([0.3, -1.2, 2.0, 0.0, 1.1, -0.4, 0.9, -2.0], dtype=np.float32)
-    draws = np.random.default_rng(1).random(20_000)
-    found = np.bincount([pick(logits, draw, temperature, top_k) for draw in draws], minlength=len(logits))
-    allowed = np.argsort(logits)[::-1][:top_k]
-    weights = np.exp(logits[allowed].astype(np.float64) / temperature)
-    expected = len(draws) * weights / weights.sum()
-    assert found.sum() == found[allowed].sum(), "only the top_k likeliest are ever chosen"
-    assert stats.chisquare(found[allowed], expected).pvalue > 0.001
-
-
-def test_the_choice_is_the_inverse_of_the_cumulative_distribution() -> None:
-    logits = np.log(np.array([0.5, 0.25, 0.125, 0.125], dtype=np.float32))
-    for draw, token in ((0.0, 0), (0.4999, 0), (0.5001, 1), (0.7499, 1), (0.7501, 2), (0.8751, 3)):
-        assert pick(logits, draw, 1.0, 4) == token
-    assert pick(logits, np.nextafter(1.0, 0.0), 1.0, 4) == 3
-
-
-def test_ties_go_to_the_lower_id() -> None:
-    logits = np.array([1.0, 3.0, 3.0, 2.0], dtype=np.float32)
-    assert pick(logits, 0.99, 0, 4) == 1
-    assert pick(logits, 0.99, 1.0, 1) == 1
-
-
-@pytest.mark.parametrize("temperature", [1e-6, 1e-40, 1e-320])
-def test_a_temperature_near_0_is_greedy(temperature: float) -> None:
-    logits = np.array([-3e3, 40.0, 39.0, 7e3, -1e30], dtype=np.float32)
-    for draw in (0.0, 0.3, 0.999):
-        assert pick(logits, draw, temperature, 5) == 3
-
-
-def test_a_huge_temperature_makes_all_alike() -> None:
-    logits = np.array([-3.0, 40.0, 39.0, 7.0], dtype=np.float32)
-    assert {pick(logits, draw, 1e300, 4) for draw in (0.1, 0.3, 0.6, 0.9)} == {0, 1, 2, 3}
-
-
 def test_the_model_s_own_probabilities_decide(tokenizer: Tokenizer) -> None:
     """First tokens of many seeds against the softmax of the scores after the prompt."""
     model = small_model(tokenizer.vocabulary_size, 16, seed=3)
@@ -183,6 +150,159 @@ def test_the_model_s_own_probabilities_decide(tokenizer: Tokenizer) -> None:
     found = [texts.count(tokenizer.decode([number])) for number in order]
     assert sum(found) == len(texts)
     assert stats.chisquare(found, len(texts) * expected).pvalue > 0.001
+
+
+# --- many texts, each with an end -----------------------------------------------------------------------------------
+
+
+def generated(
+    model: Model, tokenizer: Tokenizer, prompts: list[str], rows: int = 64, **said: Any
+) -> list[Continuation]:
+    before = said.pop("before", "")
+    return generate(model, tokenizer, prompts, Sampling(**{"top_k": 10, **said}), before=before, rows=rows)
+
+
+def test_many_texts_through_few_rows_are_what_each_is_alone(tokenizer: Tokenizer) -> None:
+    """Texts of unequal length: a row whose text has ended takes the next one, which must not feel it."""
+    model = small_model(tokenizer.vocabulary_size, 8)
+    said = {"samples": 12, "tokens": 30, "stop": ["t", " a"], "temperature": 1.5}
+    alone = generated(model, tokenizer, PROMPTS, rows=1, **said)
+    assert len({found.tokens for found in alone}) > 5, "of unequal length"
+    assert [(found.prompt, found.number) for found in alone] == [
+        (prompt, number) for prompt in PROMPTS for number in range(12)
+    ]
+    for rows in (3, 5, 64):
+        assert generated(model, tokenizer, PROMPTS, rows=rows, **said) == alone
+
+
+def test_a_row_is_filled_again_as_soon_as_its_text_has_ended(tokenizer: Tokenizer) -> None:
+    steps = []
+
+    class Counting(Decoder):
+        def __init__(self, model: Model, rows: int) -> None:
+            self.rows, self._inner = rows, Recomputing(model, rows)
+
+        def begin(self, texts: Mapping[int, np.ndarray]) -> None:
+            self._inner.begin(texts)
+
+        def scores(self) -> torch.Tensor:
+            steps.append(self.rows)
+            return self._inner.scores()
+
+        def append(self, tokens: np.ndarray) -> None:
+            self._inner.append(tokens)
+
+    model = small_model(tokenizer.vocabulary_size, 8)
+    sampling = Sampling(samples=40, tokens=25, stop=["t"], temperature=2.0)
+    found = generate(model, tokenizer, ["The cat"], sampling, rows=4, decoder=Counting)
+    written = sum(one.tokens for one in found)
+    assert set(steps) == {4}
+    assert written / 4 <= len(steps) < written / 4 + 25, "rows wait only while the last texts are written"
+    few = len(steps)
+    assert generate(model, tokenizer, ["The cat"], sampling, rows=999, decoder=Counting) == found
+    assert set(steps[few:]) == {40}
+
+
+def test_the_first_samples_do_not_depend_on_how_many_there_are(tokenizer: Tokenizer) -> None:
+    model = small_model(tokenizer.vocabulary_size, 16)
+    (one,) = generated(model, tokenizer, ["The cat"], tokens=30)
+    three = generated(model, tokenizer, ["The cat"], tokens=30, samples=3)
+    five = generated(model, tokenizer, ["The cat", "A"], tokens=30, samples=5)
+    assert three[0] == one
+    assert five[:3] == three
+    assert len({found.text for found in five}) == 10
+
+
+@pytest.mark.parametrize("characters", [1, 7, 60])
+def test_a_budget_in_characters_is_kept_to_the_character(characters: int) -> None:
+    letters, merged = character(TEXT), bpe([TEXT] * 3, 40)
+    for one in (letters, merged):
+        model = small_model(one.vocabulary_size, 8)
+        texts = generated(model, one, ["The cat", "dog"], characters=characters)
+        assert [len(found.text) for found in texts] == [characters] * 2
+        longer = generated(model, one, ["The cat", "dog"], characters=characters + 9)
+        assert all(more.text.startswith(less.text) for less, more in zip(texts, longer, strict=True))
+
+
+def test_a_text_ends_before_a_stop_string_and_says_so(tokenizer: Tokenizer) -> None:
+    model = small_model(tokenizer.vocabulary_size, 16)
+    (free,) = generated(model, tokenizer, ["The cat"], tokens=60)
+    sign = free.text[20:22]
+    (ended,) = generated(model, tokenizer, ["The cat"], tokens=60, stop=["never", sign])
+    at = free.text.index(sign)
+    assert (ended.text, ended.ended, ended.tokens) == (free.text[:at], True, at + len(sign))
+    assert not free.ended
+
+
+def test_what_stands_before_is_seen_and_not_shown(tokenizer: Tokenizer) -> None:
+    model = small_model(tokenizer.vocabulary_size, 32)
+    (found,) = generated(model, tokenizer, ["The cat"], tokens=20, temperature=0, before="\n")
+    assert found.prompt == "The cat"
+    assert found.text == plain_greedy(model, tokenizer, "\nThe cat", 20)
+    assert found.text != plain_greedy(model, tokenizer, "The cat", 20)
+    (begun,) = generated(model, tokenizer, [""], tokens=20, temperature=0, before="\n")
+    assert begun.text == plain_greedy(model, tokenizer, "\n", 20)
+
+
+def test_what_stands_before_is_encoded_by_itself() -> None:
+    """As separators and stories are in training: no token spans both."""
+    tokenizer = bpe(["The The The The"] * 9, 30)
+    apart = [*tokenizer.encode(" "), *tokenizer.encode("The")]
+    assert len(tokenizer.encode(" The")) < len(apart)
+    model = small_model(tokenizer.vocabulary_size, 32)
+    seen = []
+    model.register_forward_pre_hook(lambda module, given: seen.append(given[0].tolist()))
+    generated(model, tokenizer, ["The"], tokens=1, before=" ")
+    assert seen == [[apart]]
+
+
+def test_the_penalty_is_on_the_text_s_own_tokens(tokenizer: Tokenizer) -> None:
+    """A plain loop with one text; what stands before the prompt is not the text's."""
+    model = small_model(tokenizer.vocabulary_size, 64)
+    own, seen = tokenizer.encode("The cat").tolist(), tokenizer.encode("\nThe cat").tolist()
+    for _ in range(30):
+        scores = logits_after(model, seen).float()
+        for number in set(own):
+            scores[number] = scores[number] * 1.3 if scores[number] < 0 else scores[number] / 1.3
+        own.append(int(scores.argmax()))
+        seen.append(own[-1])
+    said = {"tokens": 30, "temperature": 0, "repetition_penalty": 1.3}
+    (found, _) = generated(model, tokenizer, ["The cat", "A dog"], before="\n", **said)
+    assert found.text == tokenizer.decode(own[-30:])
+    assert found.text != plain_greedy(model, tokenizer, "\nThe cat", 30)
+
+
+def test_pieces_put_together_are_the_texts(tokenizer: Tokenizer) -> None:
+    model = small_model(tokenizer.vocabulary_size, 8)
+    sampling = Sampling(samples=5, characters=25, stop=["the", "t."], temperature=1.5)
+    pieces = [*write(model, tokenizer, PROMPTS, sampling, rows=3)]
+    whole = generate(model, tokenizer, PROMPTS, sampling)
+    for place, text in enumerate(whole):
+        own = [piece for piece in pieces if piece.place == place]
+        assert "".join(piece.text for piece in own) == text.text
+        assert [piece.whole for piece in own] == [None] * (len(own) - 1) + [text]
+        assert {(piece.prompt, piece.number) for piece in own} == {(text.prompt, text.number)}
+        assert all(piece.text for piece in own[:-1])
+
+
+def test_a_piece_comes_before_the_next_token_is_asked_for(tokenizer: Tokenizer) -> None:
+    model = small_model(tokenizer.vocabulary_size, 8)
+    calls = []
+    model.register_forward_pre_hook(lambda module, given: calls.append(1))
+    model.train()
+    pieces = write(model, tokenizer, ["The cat"], Sampling(tokens=9))
+    assert (len(next(pieces).text), len(calls)) == (1, 1)
+    assert (len(next(pieces).text), len(calls)) == (1, 2)
+    pieces.close()  # type: ignore[attr-defined]
+    assert model.training, "the model is given back as it was"
+
+
+def test_a_mistake_in_a_prompt_is_found_before_anything_is_written(tokenizer: Tokenizer) -> None:
+    model = small_model(tokenizer.vocabulary_size, 8)
+    with pytest.raises(ValueError, match="prompt 'Zoë'"):
+        write(model, tokenizer, ["The cat", "Zoë"], Sampling())
+    with pytest.raises(ValueError, match="what stands before 'Ö'"):
+        write(model, tokenizer, ["The cat"], Sampling(), before="Ö")
 
 
 # --- what a person can get wrong ------------------------------------------------------------------------------------

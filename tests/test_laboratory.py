@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 import torch
@@ -23,6 +24,7 @@ from onechange.documents import prepare
 from onechange.family import resolve
 from onechange.model import Model, surprise
 from onechange.readings import measured as ruler
+from onechange.sampling import Sampling
 from onechange.study_folder import StudyFolder
 from small_studies import CHARACTERS, STUDY, Nursery, Outcome, files, onechange, study_file, without_times
 
@@ -288,12 +290,14 @@ def test_samples_of_best_and_last_come_from_the_files_on_disk(whole: Path) -> No
             again = onechange(
                 "sample", folder, "--checkpoint", which, "--tokens", 24, "--prompt", "The ", "--json"
             )
-            assert [line["prompt"] for line in lines] == ["The "], (
+            assert [(line["prompt"], line["number"]) for line in lines] == [("The ", 0), ("The ", 1)], (
                 "the other prompt has characters unknown here"
             )
-            assert lines[0]["text"] == again.document[0]["text"]
-            assert lines[0]["tokens"] == 24
-            assert (lines[0]["seed"], lines[0]["temperature"], lines[0]["top_k"]) == (42, 0.7, 30)
+            assert again.document["text"] == lines[0]["text"]
+            assert lines[0]["tokens"] <= 24
+            assert lines[0]["ended"] or lines[0]["tokens"] == 24
+            sampling = Sampling(tokens=24, samples=2, stop=["\n\n"])
+            assert lines[0]["settings"] == msgspec.structs.asdict(sampling)
 
 
 # --- laws -----------------------------------------------------------------------------------------------------------

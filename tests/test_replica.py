@@ -16,7 +16,7 @@ from onechange.dataset import Dataset
 from onechange.history import History
 from onechange.recipe import Recipe
 from onechange.run import execute
-from onechange.study import Sampling
+from onechange.sampling import Sampling
 from onechange.training import Moment
 from small_studies import STUDY, files, in_haste
 from small_studies import study_file as written

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from onechange import family, study_file
+from onechange.sampling import Sampling
 from onechange.scale import SCALES
 from onechange.settings import DEFAULTS
 from onechange.study import Study
@@ -139,8 +140,23 @@ def test_what_a_study_says_besides():
     )
     assert (found.question, found.corpus, found.prompts) == ("Which?", "storyworld", ["Once"])
     assert (found.base_name, found.arm_names, found.arm("start")) == ("start", ["start"], None)
-    sampling = found.sampling
-    assert (sampling.seed, sampling.temperature, sampling.top_k, sampling.tokens) == (42, 0.7, 5, 180)
+    assert found.sampled("tiny") == Sampling(top_k=5, samples=2, characters=80)
+
+
+def test_what_a_study_says_of_sampling_is_stronger_than_what_is_built_in():
+    """A budget takes the place of another, whichever of the two it is in; the study's own scale is the strongest."""
+    found = written(
+        "[base]\n[sampling]\ntokens = 180\ntemperature = 1\n[scale.quick]\nlayers = 1\n[scale.tiny.sampling]\n"
+        "characters = 9\ntop_p = 0.5\n[scale.mine.sampling]\nsamples = 3"
+    )
+    assert found.sampled("full") == Sampling(samples=64, tokens=180, temperature=1.0)
+    assert found.sampled("quick") == Sampling(samples=64, tokens=180, temperature=1.0)
+    assert found.sampled("tiny") == Sampling(samples=2, characters=9, temperature=1.0, top_p=0.5)
+    assert found.sampled("mine") == Sampling(samples=3, tokens=180, temperature=1.0)
+    assert written("[base]\n[scale.mine]\nlayers = 2").sampled("mine") == Sampling(samples=1, characters=800)
+    assert "sampling" not in found.settings("base", "tiny")
+    with pytest.raises(LookupError, match="no scale 'huge'"):
+        found.sampled("huge")
 
 
 # Wrong files. `tests/test_laws.py` has those that break the one-change rule.
@@ -151,10 +167,33 @@ WRONG = [
     ("[base]\n[scale.quick]\nname = 'x'", r"scale\.quick: unknown key 'name'; allowed: tokenizer"),
     (
         "[base]\n[sampling]\nheat = 1",
-        r"sampling: unknown key 'heat'; allowed: seed, temperature, top_k, tokens",
+        r"sampling: unknown key 'heat'; allowed: seed, samples, tokens, characters, temperature, top_k, top_p, ",
     ),
     ("[base]\n[sampling]\ntop_k = 0", r"top_k = 0: must be at least 1"),
-    ("[base]\n[sampling]\ntemperature = nan", r"temperature = nan: must be a finite number, at least 0"),
+    ("[base]\n[sampling]\ntemperature = nan", r"sampling: temperature = nan: must be a finite number"),
+    ("[base]\n[sampling]\ntemperature = -1", r"temperature = -1\.0: must be a finite number, at least 0"),
+    ("[base]\n[sampling]\ntop_k = '5'", r"sampling: top_k = '5': must be a whole number"),
+    ("[base]\n[sampling]\ntop_p = 0", r"top_p = 0\.0: must be above 0 and at most 1"),
+    ("[base]\n[sampling]\nmin_p = 1.1", r"min_p = 1\.1: must be from 0 to 1"),
+    (
+        "[base]\n[sampling]\nrepetition_penalty = 0",
+        r"repetition_penalty = 0\.0: must be a finite number above 0",
+    ),
+    ("[base]\n[sampling]\nsamples = 0", r"samples = 0: must be at least 1"),
+    ("[base]\n[sampling]\nseed = -1", r"seed = -1: must be at least 0"),
+    ("[base]\n[sampling]\nstop = 'x'", r"stop = 'x': must be a list of texts in quotes"),
+    ("[base]\n[sampling]\nstop = ['x', '']", r'stop: "" is empty'),
+    (
+        "[base]\n[sampling]\ntokens = 5\ncharacters = 9",
+        r"sampling: tokens = 5 and characters = 9: a budget is one of the two",
+    ),
+    ("sampling = 5\n[base]", r"sampling = 5: must be a table"),
+    ("[base]\nsampling = 5", r"base: unknown key 'sampling'"),
+    (
+        "[base]\n[scale.quick.sampling]\nheat = 1",
+        r"scale\.quick\.sampling: unknown key 'heat'; allowed: seed",
+    ),
+    ("[base]\n[scale.quick]\nsampling = 5", r"scale\.quick\.sampling = 5: must be a table"),
     ("[base]\nlayers = '3'", r"layers = '3': must be a whole number"),
     ("[base]\nlayers = 3.0", r"layers = 3\.0: must be a whole number"),
     ("[base]\nlayers = true", r"layers = True: must be a whole number"),

@@ -1,4 +1,4 @@
-"""A finished or unfinished run read back from its folder: recipe, tokenizer, model at its best or last checkpoint."""
+"""A finished or unfinished run read back from its folder: recipe, tokenizer, model at one of its checkpoints."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,9 +26,10 @@ class Trained:
     step: int
 
 
-def read(run: Path, which: Which, trust: bool = False) -> Trained:
-    """The run in ``run`` at a checkpoint; a `LookupError` or `ValueError` says what is missing or broken.
+def read(run: Path, which: Which | int, trust: bool = False) -> Trained:
+    """The run in ``run`` at a checkpoint, or at that of a step if it is still there.
 
+    A `LookupError` or `ValueError` says what is missing or broken.
     Code that ``run`` keeps of members from outside is executed only with ``trust`` (`onechange.kept_code`).
     """
     try:
@@ -40,7 +41,7 @@ def read(run: Path, which: Which, trust: bool = False) -> Trained:
         ) from None
 
 
-def _read(run: Path, which: Which, trust: bool) -> Trained:
+def _read(run: Path, which: Which | int, trust: bool) -> Trained:
     if not (run / "recipe.toml").is_file():
         raise LookupError(f"{run} is no run: it has no recipe.toml (a run is OUT/arms/ARM/seed-N)")
     untrusted.stay_inside(run)
@@ -50,14 +51,25 @@ def _read(run: Path, which: Which, trust: bool) -> Trained:
     kept_code.take(recipe, run, trust)
     tokenizer = tokenizer_file.load(run)
     checkpoints = Checkpoints(run)
-    step = checkpoints.step(which)
-    if step is None:
-        raise LookupError(f"{run} has no checkpoint yet: it was stopped before its first evaluation")
+    step = _step(run, checkpoints, which)
     _check_sizes(run, recipe, tokenizer.vocabulary_size, checkpoints, step)
     torch.set_num_threads(recipe.threads)
     model = Model(recipe.sizes(tokenizer.vocabulary_size), recipe.parts).eval()
     checkpoints.load_weights(step, model)
     return Trained(recipe, tokenizer, model, step)
+
+
+def _step(run: Path, checkpoints: Checkpoints, which: Which | int) -> int:
+    if isinstance(which, int):
+        there = sorted(checkpoints.steps())
+        if which not in there:
+            kept = ", ".join(f"step-{step}" for step in there) or "none"
+            raise LookupError(f"{run} keeps no checkpoint of step {which}; there is {kept}")
+        return which
+    step = checkpoints.step(which)
+    if step is None:
+        raise LookupError(f"{run} has no checkpoint yet: it was stopped before its first evaluation")
+    return step
 
 
 def _check_sizes(run: Path, recipe: Recipe, vocabulary: int, checkpoints: Checkpoints, step: int) -> None:

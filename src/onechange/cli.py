@@ -11,6 +11,7 @@ import typer
 
 from onechange import mistake
 from onechange.stopping import Stopped
+from onechange.verbs.sample_options import Checkpoint, Trust, sample
 
 app = typer.Typer(
     name="onechange",
@@ -29,10 +30,6 @@ AsJson = Annotated[
 Data = Annotated[
     str | None,
     typer.Option(metavar="SOURCE", help="storyworld, tinystories, tinystories:PATH or file:PATH"),
-]
-Trust = Annotated[
-    bool,
-    typer.Option("--trust", help="Execute the code that a run keeps of members from outside: read it first."),
 ]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder, OUT/arms/ARM/seed-N.")]
 Tokenizers = Annotated[
@@ -141,29 +138,14 @@ def new(file: Annotated[Path, typer.Argument(help="The study file to write; it m
     starting.new(file)
 
 
-@app.command()
-def sample(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders OUT/arms/ARM/seed-N.")],
-    prompt: Annotated[list[str] | None, typer.Option(help="What to continue; may be repeated.")] = None,
-    checkpoint: Annotated[str, typer.Option(help="best or last.")] = "best",
-    tokens: Annotated[int, typer.Option(help="How many new tokens.")] = 180,
-    seed: Annotated[int, typer.Option(help="Of the random choices, for each prompt apart.")] = 42,
-    temperature: Annotated[float, typer.Option(help="0 takes the likeliest token.")] = 0.7,
-    top_k: Annotated[int, typer.Option(help="Choose among this many likeliest tokens.")] = 30,
-    trust: Trust = False,
-    as_json: AsJson = False,
-) -> None:
-    """Let trained models continue a prompt."""
-    from onechange.verbs import sampling
-
-    sampling.sample(runs, prompt or [], checkpoint, tokens, seed, temperature, top_k, trust, as_json)
+app.command("sample")(sample)
 
 
 @app.command()
 def measure(
     run: RunFolder,
     data: Data = None,
-    checkpoint: Annotated[str, typer.Option(help="best or last.")] = "best",
+    checkpoint: Checkpoint = "best",
     trust: Trust = False,
     as_json: AsJson = False,
 ) -> None:

@@ -40,7 +40,7 @@ def of_studies(held: Study, now: Study) -> str:
             ABSENT if getattr(study, key) is None else getattr(study, key) for study in (held, now)
         )
         found += _values(key, before, after)
-    found += _tables("sampling", msgspec.structs.asdict(held.sampling), msgspec.structs.asdict(now.sampling))
+    found += _tables("sampling", held.sampling, now.sampling)
     return "; ".join(found)
 
 

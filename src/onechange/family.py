@@ -186,7 +186,13 @@ def _described(kind: Any) -> str | None:
     if get_origin(kind) in (Union, UnionType):
         described = [_described(one) for one in get_args(kind) if one is not type(None)]
         return " or ".join(one for one in described if one)
-    words = {int: "a whole number", float: "a number", str: "text in quotes", bool: "true or false"}
+    words = {
+        int: "a whole number",
+        float: "a number",
+        str: "text in quotes",
+        bool: "true or false",
+        list[str]: "a list of texts in quotes",
+    }
     return words.get(kind)
 
 

@@ -1,19 +1,27 @@
-"""Continuing prompts: temperature, top-k, a stream of random numbers of its own for every prompt.
+"""Continuing prompts: many texts through a few rows of a model, each from a stream of random numbers of its own."""
 
-When the window is full, the last half is kept and read anew at positions 0, 1, 2, …, for every member alike.
-"""
-
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-import torch
-from jaxtyping import Float, Int
-from torch import Tensor
+from jaxtyping import Int
 
+from onechange import decoding
+from onechange.decoding import Decoder
+from onechange.growing_text import GrowingText
 from onechange.model import Model
+from onechange.picking import pick
+from onechange.sampling import Sampling
 from onechange.seed import stream
 from onechange.tokenizer import Tokenizer
+
+MOST_ROWS = 64
+"""Texts that are written at the same time; the others wait until one of them ends."""
+
+MakeDecoder = Callable[[Model, int], Decoder]
 
 
 @dataclass(frozen=True)
@@ -21,84 +29,164 @@ class Continuation:
     """What a model wrote after a prompt, the prompt itself left out."""
 
     prompt: str
+    number: int
+    """Which of the prompt's samples, from 0."""
     text: str
     tokens: int
+    """How many the model wrote, those included of which the end of the text took something away."""
+    ended: bool
+    """Whether a stop string ended it, and not the budget."""
+
+
+class Piece(NamedTuple):
+    """A stretch of one of the texts that are written side by side."""
+
+    place: int
+    """Which text: every prompt's samples in their order, then the next prompt's."""
+    prompt: str
+    number: int
+    """Which of the prompt's samples, from 0."""
+    text: str
+    """The characters that are certain since the text's last piece; empty at most in its last one."""
+    whole: Continuation | None
+    """The text, once it has ended: this is its last piece."""
 
 
 def generate(
     model: Model,
     tokenizer: Tokenizer,
     prompts: Sequence[str],
+    sampling: Sampling,
     *,
-    tokens: int,
-    seed: int,
-    temperature: float,
-    top_k: int,
+    before: str = "",
+    rows: int = MOST_ROWS,
+    decoder: MakeDecoder = decoding.decoder,
 ) -> list[Continuation]:
-    """``tokens`` new tokens after each prompt. ``temperature`` 0 takes the likeliest token; ``top_k`` at or above the
-    vocabulary keeps all.
+    """The samples of the first prompt in their order, then those of the next; what holds for `write` holds here."""
+    pieces = write(model, tokenizer, prompts, sampling, before=before, rows=rows, decoder=decoder)
+    return gathered(pieces)
 
-    The same prompt and seed give the same text alone or beside others (ties aside). Raises a `ValueError` for a
-    setting that makes no sense, an empty prompt, and a prompt with characters outside the alphabet.
+
+def gathered(pieces: Iterable[Piece]) -> list[Continuation]:
+    """The texts of which ``pieces`` are all pieces, in their order."""
+    found = {piece.place: piece.whole for piece in pieces if piece.whole is not None}
+    return [found[place] for place in range(len(found))]
+
+
+def write(
+    model: Model,
+    tokenizer: Tokenizer,
+    prompts: Sequence[str],
+    sampling: Sampling,
+    *,
+    before: str = "",
+    rows: int = MOST_ROWS,
+    decoder: MakeDecoder = decoding.decoder,
+) -> Iterator[Piece]:
+    """The samples of all prompts at the same time, piece by piece, as soon as characters are certain.
+
+    ``before`` stands before every prompt and is not shown: the corpus's separator, as in training; with it a prompt may
+    be empty. At most ``rows`` texts are written at the same time; where one has ended, the next one begins.
+
+    The same prompt, number and seed give the same text alone or beside others (ties aside). Raises a `ValueError` at
+    once for an empty prompt with nothing before it, and for one with characters outside the alphabet.
     """
-    if tokens < 1:
-        raise ValueError(f"tokens = {tokens}: must be at least 1")
-    if not temperature >= 0 or not np.isfinite(temperature):
-        raise ValueError(f"temperature = {temperature}: must be a finite number, at least 0")
-    if top_k < 1:
-        raise ValueError(f"top_k = {top_k}: must be at least 1")
-    if not prompts:
-        return []
-    contexts: list[np.ndarray] = []
+    texts: list[_Text] = []
     for prompt in prompts:
-        if not prompt:
-            raise ValueError('prompt = "": must not be empty')
+        ids, first = _context(tokenizer, before, prompt)
+        for number in range(sampling.samples):
+            random = _stream(sampling.seed, prompt, number)
+            texts.append(_Text(len(texts), prompt, number, ids, first, random))
+    return _write(model, tokenizer, texts, sampling, rows, decoder)
+
+
+@dataclass(frozen=True, eq=False)
+class _Text:
+    """One text to be written: the tokens that it goes on from, the place of the prompt's first among them, and its own
+    random numbers."""
+
+    place: int
+    prompt: str
+    number: int
+    context: Int[np.ndarray, " tokens"]
+    first: int
+    random: np.random.Generator
+
+
+def _context(tokenizer: Tokenizer, before: str, prompt: str) -> tuple[Int[np.ndarray, " tokens"], int]:
+    """The tokens that a text goes on from, and the place of the prompt's first among them.
+
+    The two are encoded apart, as separators and stories are in training.
+    """
+    if not before and not prompt:
+        raise ValueError('prompt = "": must not be empty where nothing stands before it')
+    parts = []
+    for name, text in (("what stands before", before), ("prompt", prompt)):
         try:
-            contexts.append(tokenizer.encode(prompt).astype(np.int64))
+            parts.append(tokenizer.encode(text).astype(np.int64))
         except ValueError as error:
-            raise ValueError(f"prompt {prompt!r}: {error.args[0]}") from None
-    streams = [stream(seed, "sample", prompt) for prompt in prompts]
-    written: list[list[int]] = [[] for _ in prompts]
-    seen = [_kept(context, model.sizes.window) for context in contexts]
+            raise ValueError(f"{name} {text!r}: {error.args[0]}") from None
+    return np.concatenate(parts), len(parts[0])
+
+
+def _stream(seed: int, prompt: str, number: int) -> np.random.Generator:
+    """Of one text. The first sample's does not depend on how many there are."""
+    return stream(seed, "more samples", f"{number}/{prompt}") if number else stream(seed, "sample", prompt)
+
+
+def _write(
+    model: Model,
+    tokenizer: Tokenizer,
+    texts: Sequence[_Text],
+    sampling: Sampling,
+    rows: int,
+    decoder: MakeDecoder,
+) -> Iterator[Piece]:
+    if not texts:
+        return
+    rows = min(rows, len(texts))
+    waiting = deque(texts)
+    writing: dict[int, tuple[_Text, GrowingText]] = {}
+    seen = np.zeros((rows, tokenizer.vocabulary_size), bool) if sampling.repetition_penalty != 1 else None
+    with _evaluated(model):
+        decoded = decoder(model, rows)
+        while waiting or writing:
+            begun = {}
+            for row in range(rows):
+                if row not in writing and waiting:
+                    text = waiting.popleft()
+                    growing = GrowingText(tokenizer, sampling)
+                    writing[row], begun[row] = (text, growing), text.context
+                    if seen is not None:
+                        seen[row] = False
+                        seen[row, text.context[text.first :]] = True
+            if begun:
+                decoded.begin(begun)
+            draws = np.zeros(rows)
+            for row, (text, _) in writing.items():
+                draws[row] = text.random.random()
+            tokens = pick(decoded.scores().cpu().numpy(), draws, sampling, seen)
+            if seen is not None:
+                seen[np.arange(rows), tokens] = True
+            for row, (text, growing) in [*writing.items()]:
+                new, whole = growing.append(int(tokens[row])), None
+                if growing.complete:
+                    del writing[row]
+                    whole = Continuation(
+                        text.prompt, text.number, growing.text, growing.tokens, growing.stopped
+                    )
+                if new or whole:
+                    yield Piece(text.place, text.prompt, text.number, new, whole)
+            if writing:
+                decoded.append(tokens)
+
+
+@contextmanager
+def _evaluated(model: Model) -> Iterator[None]:
+    """The model without dropout; afterwards it is as it was."""
     was_training = model.training
     model.eval()
     try:
-        for _ in range(tokens):
-            logits = _next_logits(model, seen).numpy()
-            for row in range(len(prompts)):
-                token = pick(logits[row], streams[row].random(), temperature, top_k)
-                written[row].append(token)
-                seen[row] = _kept(np.append(seen[row], token), model.sizes.window)
+        yield
     finally:
         model.train(was_training)
-    return [
-        Continuation(prompt, tokenizer.decode(ids), len(ids))
-        for prompt, ids in zip(prompts, written, strict=True)
-    ]
-
-
-def pick(logits: Float[np.ndarray, " vocabulary"], draw: float, temperature: float, top_k: int) -> int:
-    """The token that ``draw``, uniform in [0, 1), chooses among the ``top_k`` likeliest; ties go to the lower id."""
-    order = np.argsort(-logits, kind="stable")[:top_k]
-    if temperature == 0:
-        return int(order[0])
-    behind = logits[order].astype(np.float64) - logits[order[0]]
-    with np.errstate(over="ignore"):  # near temperature 0 all but the likeliest are infinitely far behind
-        weights = np.exp(behind / temperature).cumsum()
-    return int(order[min(np.searchsorted(weights, draw * weights[-1], side="right"), len(order) - 1)])
-
-
-def _kept(ids: Int[np.ndarray, " tokens"], window: int) -> Int[np.ndarray, " kept"]:
-    """What the model still sees: all of ``ids``, or their last half window once they are more than a window."""
-    return ids if len(ids) <= window else ids[-max(1, window // 2) :]
-
-
-@torch.no_grad()
-def _next_logits(
-    model: Model, seen: Sequence[Int[np.ndarray, " tokens"]]
-) -> Float[Tensor, "rows vocabulary"]:
-    """Scores of the token after each text. Shorter texts are filled up behind, where causal attention cannot look."""
-    longest = max(len(ids) for ids in seen)
-    batch = torch.from_numpy(np.stack([np.pad(ids, (0, longest - len(ids))) for ids in seen]))
-    last = torch.tensor([len(ids) - 1 for ids in seen])
-    return model.logits(model(batch)[torch.arange(len(seen)), last])

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-from onechange import atomic, excerpt, outside, prompts, record, report
+from onechange import atomic, excerpt, outside, prompts, record, report, sampling
 from onechange.finiteness import OnNonfinite
 from onechange.orders import Crew, Failed, Finished, Order, Remarked, Stepped, carry_out
 from onechange.plan import Plan, Run
@@ -60,8 +60,12 @@ def run(
     atomic.write(folder.path / "corpus.json", _pretty(facts))
     for note in [*corpus.facts["notes"], *notes]:
         watcher.say(note)
+    sampled = plan.study.sampled(plan.scale)
     for arm in plan.run_names:
-        shown = split(plan.dataset(arm).tokenizer, facts["demonstration"])
+        tokenizer = plan.dataset(arm).tokenizer
+        if kept and (note := sampling.remark(sampled, tokenizer.vocabulary_size)):
+            watcher.say(f"{arm}: {note}")
+        shown = split(tokenizer, facts["demonstration"])
         tokens = [list(pair) for pair in zip(shown.tokens, shown.ids, strict=True)]
         recipe = plan.recipe(arm, 0)
         settings = {key: _short(getattr(recipe, key)) for key in _SHOWN}
@@ -106,7 +110,7 @@ def _orders(plan: Plan, folder: StudyFolder, kept: list[str], on_nonfinite: OnNo
         path, recipe = folder.run(*run), plan.recipe(*run)
         if not finished(path, recipe):
             codes = outside.codes(recipe.members)
-            orders[run] = Order(recipe, plan.study.sampling, kept, str(path), on_nonfinite, codes)
+            orders[run] = Order(recipe, plan.study.sampled(plan.scale), kept, str(path), on_nonfinite, codes)
     return orders
 
 

@@ -15,7 +15,7 @@ from onechange.outside import Code
 from onechange.processes import ALONE, Group, Lost
 from onechange.recipe import Recipe
 from onechange.run import execute
-from onechange.study import Sampling
+from onechange.sampling import Sampling
 from onechange.training import Moment, Watch
 
 

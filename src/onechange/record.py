@@ -69,7 +69,7 @@ def collect(folder: StudyFolder) -> dict[str, Any]:
         "status": "finished" if finished else "unfinished",
         "command": start.command,
         "prompts": corpus["prompts"],
-        "sampling": msgspec.structs.asdict(study.sampling),
+        "sampling": msgspec.structs.asdict(study.sampled(start.scale)),
         "corpus": {k: v for k, v in corpus.items() if k not in NOT_OF_THE_TEXT},
         "entropy_floor": corpus["entropy_floor"],
         "entropy_floor_test": corpus.get("entropy_floor_test"),

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
+import msgspec
 from safetensors.numpy import save
 
 from onechange import (
@@ -30,8 +31,8 @@ from onechange.history import History
 from onechange.processes import ALONE, Group
 from onechange.readings import measured as measure
 from onechange.recipe import Recipe
+from onechange.sampling import Sampling
 from onechange.stopping import Stopped
-from onechange.study import Sampling
 from onechange.training import Watch, train
 
 
@@ -133,13 +134,12 @@ def _figures(trained: Trained, data: Dataset, run: Path) -> tuple[dict[str, Any]
 
 
 def _samples(trained: Trained, sampling: Sampling, prompts: Sequence[str]) -> str:
-    """What a checkpoint writes after every prompt, as JSON lines."""
-    settings = {"seed": sampling.seed, "temperature": sampling.temperature, "top_k": sampling.top_k}
-    written = generate(trained.model, trained.tokenizer, prompts, tokens=sampling.tokens, **settings)
-    return "".join(
-        json.dumps({**asdict(sample), "step": trained.step, **settings}, ensure_ascii=False) + "\n"
-        for sample in written
-    )
+    """What a checkpoint writes after every prompt, as JSON lines. A story lies between separators, as in training."""
+    separator = trained.recipe.corpus["separator"]
+    sampling = sampling.ending_at(separator)
+    written = generate(trained.model, trained.tokenizer, prompts, sampling, before=separator)
+    more = {"step": trained.step, "settings": msgspec.structs.asdict(sampling)}
+    return "".join(json.dumps({**asdict(one), **more}, ensure_ascii=False) + "\n" for one in written)
 
 
 def _pretty(content: Any) -> str:

@@ -26,6 +26,7 @@ SCALES: dict[str, dict[str, Any]] = {
         "tokenizer": {"name": "bpe", "vocabulary": 512},
         "compile": "off",
         "threads": 1,
+        "sampling": {"samples": 2, "characters": 80},
     },
     "quick": {
         "layers": 4,
@@ -41,6 +42,7 @@ SCALES: dict[str, dict[str, Any]] = {
         ],
         "schedule": {"name": "cosine", "warmup": 100},
         "threads": 1,
+        "sampling": {"samples": 64, "characters": 800},
     },
     "full": {
         "layers": 6,
@@ -50,6 +52,7 @@ SCALES: dict[str, dict[str, Any]] = {
         "batch": 32,
         "budget": {"steps": 2000},
         "evaluate_every": 200,
+        "sampling": {"samples": 64, "characters": 800},
     },
     "large": {
         "layers": 12,
@@ -67,6 +70,7 @@ SCALES: dict[str, dict[str, Any]] = {
             {"name": "constant", "warmup": 200},
             {"name": "warmup_stable_decay", "warmup": 200},
         ],
+        "sampling": {"samples": 64, "characters": 800},
     },
 }
 """A setting that a scale gives for a member applies only where an arm uses that member. Muon's updates have the size of

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-Purpose = Literal["data", "weights", "dropout", "sample", "corpus"]
+Purpose = Literal["data", "weights", "dropout", "sample", "more samples", "corpus"]
 
 
 def digest(seed: int, purpose: Purpose, name: str) -> bytes:

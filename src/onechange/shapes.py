@@ -244,6 +244,7 @@ class Sample(TypedDict):
 
     prompt: str
     text: str
+    number: NotRequired[Count]
 
 
 def fit(value: Any, kind: Any, where: object) -> None:

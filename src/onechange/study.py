@@ -4,14 +4,14 @@ Settings resolve in one order: defaults, base, scale, change. A table for a memb
 member and its other settings; with ``name`` it starts from that member's defaults.
 """
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from onechange import family, scaled, tuning
+from onechange import family, sampling, scaled, tuning
+from onechange.sampling import Sampling
 from onechange.scale import SCALES
 from onechange.settings import (
     ARM_FAMILIES,
@@ -41,32 +41,16 @@ class Arm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"pare
     """Which sweep of the study file made it, if one did."""
 
 
-class Sampling(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the prompts are continued; the article's settings by default."""
-
-    seed: int = 42
-    temperature: float = 0.7
-    top_k: int = 30
-    tokens: int = 180
-
-    def __post_init__(self) -> None:
-        if not (self.temperature >= 0 and math.isfinite(self.temperature)):
-            raise ValueError(f"temperature = {self.temperature}: must be a finite number, at least 0")
-        for key, least in (("seed", 0), ("top_k", 1), ("tokens", 1)):
-            if getattr(self, key) < least:
-                raise ValueError(f"{key} = {getattr(self, key)}: must be at least {least}")
-
-
 class Study(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"arms": "arm", "scales": "scale"}
 ):
-    """The file as written, with its names checked. `settings` resolves an arm under a scale."""
+    """The file as written, with its names checked. `settings` resolves an arm under a scale, `sampled` the sampling."""
 
     question: str
     base: dict[str, Any]
     prompts: list[str] = []
     corpus: str | dict[str, Any] = "tinystories"
-    sampling: Sampling = Sampling()
+    sampling: dict[str, Any] = {}
     demonstration: str = DEMONSTRATION
     arms: list[Arm] = []
     scales: dict[str, dict[str, Any]] = {}
@@ -92,12 +76,14 @@ class Study(
                     f"there is {', '.join(names[: place + 1])}"
                 )
         for place, settings in [("base", self.base), *((f"scale.{k}", v) for k, v in self.scales.items())]:
+            allowed = (*DEFAULTS, "name" if place == "base" else "sampling")
             for key in settings:
-                if key not in DEFAULTS and not (place == "base" and key == "name"):
-                    raise ValueError(f"{place}: unknown key {key!r}; allowed: {', '.join(DEFAULTS)}")
+                if key not in allowed:
+                    raise ValueError(f"{place}: unknown key {key!r}; allowed: {', '.join(allowed)}")
         for place, settings in self.scales.items():
             for key in ARM_FAMILIES:
                 check_scaled(f"scale.{place}", key, settings.get(key, {}))
+            sampling.check(f"scale.{place}.sampling", settings.get("sampling", {}))
         if self.test is not None and not 0 <= self.test <= MOST_TEST:
             raise ValueError(
                 f"test = {self.test}: must be from 0 to {MOST_TEST}, the share of the text put aside"
@@ -218,15 +204,25 @@ class Study(
         return {**parent, key: changed}
 
     def scale(self, name: str) -> dict[str, Any]:
-        """The settings of a scale: the built-in ones, overridden by the study's own."""
+        """The settings that a scale gives an arm: the built-in ones, overridden by the study's own."""
+        found, own = self._scale(name)
+        for key, value in own.items():
+            both = key in ARM_FAMILIES and key in found
+            found[key] = scaled.joined(found[key], value) if both else value
+        found.pop("sampling", None)
+        return found
+
+    def sampled(self, scale: str) -> Sampling:
+        """How prompts are continued under ``scale``. What the study says is stronger than what is built in."""
+        built_in, own = (settings.get("sampling", {}) for settings in self._scale(scale))
+        return sampling.layered(built_in, self.sampling, own)
+
+    def _scale(self, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What is built in of a scale, and what the study says of it."""
         if name not in SCALES and name not in self.scales:
             known = ", ".join([*SCALES, *(own for own in self.scales if own not in SCALES)])
             raise LookupError(f"no scale {name!r}; there is {known}")
-        found = dict(SCALES.get(name, {}))
-        for key, value in self.scales.get(name, {}).items():
-            both = key in ARM_FAMILIES and key in found
-            found[key] = scaled.joined(found[key], value) if both else value
-        return found
+        return dict(SCALES.get(name, {})), dict(self.scales.get(name, {}))
 
     def _base(self, scale: Mapping[str, Any]) -> dict[str, Any]:
         given = {**DEFAULTS, **{key: value for key, value in self.base.items() if key != "name"}}

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from onechange import study_members, sweep, untrusted
-from onechange.study import Arm, Sampling, Study
+from onechange import sampling, study_members, sweep, untrusted
+from onechange.study import Arm, Study
 
 
 def _check_keys(
@@ -72,7 +72,7 @@ def parse(content: bytes) -> Study:
                 raise ValueError(
                     f"{key} is missing: a study has a question and a base; `onechange new` writes one"
                 )
-        _check_keys("sampling: ", Sampling, table.get("sampling"))
+        sampling.check("sampling", table.get("sampling", {}))
         for number, arm in enumerate(table["arm"] if isinstance(table.get("arm"), list) else [], start=1):
             _check_keys(f"arm {number}: ", Arm, arm, instead={"sweep": "vary"})
         return msgspec.convert({**table, "arm": sweep.expanded(table.get("arm", []))}, Study)

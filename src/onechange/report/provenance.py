@@ -68,7 +68,8 @@ def _corpus(corpus: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _study(study: Study, sampling: dict[str, Any]) -> list[tuple[str, str]]:
-    samples = ", ".join(f"{key.replace('_', '-')} {_value(value)}" for key, value in sampling.items())
+    said = {key: value for key, value in sampling.items() if value not in (None, [])}  # one budget of the two
+    samples = ", ".join(f"{key.replace('_', '-')} {_value(value)}" for key, value in said.items())
     return [
         ("name", str(study.record.get("study") or "")),
         ("scale", str(study.record.get("scale") or "")),

@@ -156,14 +156,14 @@ class Study:
         return [arm for arm in self.arms if arm.parent is not None]
 
     def samples(self, arm: Arm, seed: int, point: Point) -> list[dict[str, Any]]:
-        """The stories that one run wrote at ``point``; empty where it wrote none."""
+        """The first story that one run wrote after each prompt, at ``point``; empty where it wrote none."""
         path = self._run_folder(arm.name, seed) / "samples" / f"{point}.jsonl"
         if not path.is_file():
             return []
         lines = untrusted.read(path, untrusted.LARGE).split(b"\n")
         found = [json_file.parse(line, str(path)) for line in lines if line.strip()]
         shapes.fit(found, list[shapes.Sample], path)
-        return found
+        return [line for line in found if line.get("number", 0) == 0]
 
     def _run_folder(self, arm: str, seed: int) -> Path:
         return self.folder / "arms" / arm / f"seed-{seed}"

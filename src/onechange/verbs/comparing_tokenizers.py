@@ -11,7 +11,8 @@ from rich.text import Text
 from onechange import atomic, documents, source, tokenizer_compare, tokenizer_show, tokenizer_word
 from onechange.tokenizer_compare import COLUMNS, Comparison, Entry
 from onechange.verbs import output, preparing
-from onechange.verbs.showing import draw, given
+from onechange.verbs.showing import draw
+from onechange.verbs.words import given
 
 TITLES, COLUMN = 40, 17
 """Columns of the terminal for the rows' titles and for each tokenizer."""

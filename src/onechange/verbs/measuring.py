@@ -8,7 +8,7 @@ from onechange.compare import interval_over_stories
 from onechange.encoding import encode
 from onechange.readings import measured as ruler
 from onechange.verbs import output, preparing
-from onechange.verbs.words import checkpoint_word
+from onechange.verbs.words import any_checkpoint
 
 
 @preparing.shown()
@@ -17,7 +17,7 @@ def measure(run: Path, data: str | None, checkpoint: str, trust: bool, as_json: 
 
     ``trust``: execute code that the run keeps of members from outside.
     """
-    which = checkpoint_word(checkpoint)
+    which = any_checkpoint(checkpoint)
     trained = checkpoint_reader.read(run, which, trust)
     table = source.parse(data) if data else trained.recipe.corpus
     corpus = documents.prepare(table, watch=preparing.watch)
@@ -36,7 +36,7 @@ def measure(run: Path, data: str | None, checkpoint: str, trust: bool, as_json: 
     _, low, high = interval_over_stories(found.nats, found.story_characters)
     figures = {
         "run": str(run),
-        "checkpoint": which,
+        "checkpoint": checkpoint,
         "step": trained.step,
         "text": what,
         **{key: value for key, value in found.to_json().items() if key != "stories"},
@@ -52,7 +52,7 @@ def measure(run: Path, data: str | None, checkpoint: str, trust: bool, as_json: 
         f"{figures['nats_per_character']:.4f} nats per character{spread}\n"
         f"{figures['bits_per_byte']:.4f} bits per byte, {figures['nats_per_token']:.4f} nats per token\n"
         f"on {what}: {len(text.story_tokens):,} stories, {found.characters:,} characters, {found.tokens:,} tokens; "
-        f"{which} checkpoint, step {trained.step:,}",
+        f"{checkpoint} checkpoint, step {trained.step:,}",
         markup=False,
     )
     for kind, sums in readings.by_kind.items():

@@ -17,6 +17,13 @@ def document(content: Any) -> None:
     sys.stdout.write(json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 
+def text(written: str) -> None:
+    """Print text as it is, at once where a person looks on."""
+    sys.stdout.write(written)
+    if out.is_terminal:
+        sys.stdout.flush()
+
+
 def say(note: str) -> None:
     """A remark."""
     notes.print(note, style="yellow", markup=False, soft_wrap=True)

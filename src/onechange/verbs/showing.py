@@ -1,6 +1,5 @@
 """`onechange tokenizer show`: a text as one or several tokenizers split it."""
 
-import sys
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -13,6 +12,7 @@ from onechange.tokenizer import Tokenizer
 from onechange.tokenizer_show import Split
 from onechange.tokenizer_word import Wanted
 from onechange.verbs import output, preparing
+from onechange.verbs.words import given
 
 
 @preparing.shown()
@@ -46,18 +46,6 @@ def show(words: Sequence[str], text: str | None, data: str | None, ids: bool, as
         )
         for remark in tokenizer_show.remarks(tokenizer):
             output.out.print(remark, markup=False)
-
-
-def given(text: str) -> str:
-    """The text that a person named: ``-`` stands for standard input."""
-    if text != "-":
-        return text
-    try:
-        return sys.stdin.buffer.read().decode()
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"standard input is not UTF-8: byte {error.start} is {error.object[error.start]:#04x}"
-        ) from None
 
 
 def draw(split: Split, ids: bool = False) -> None:

@@ -1,5 +1,7 @@
 """Words of the command line that several verbs read."""
 
+import re
+import sys
 from typing import get_args
 
 from onechange.checkpoint import Which
@@ -10,3 +12,24 @@ def checkpoint_word(word: str) -> Which:
     if word not in get_args(Which):
         raise ValueError(f"--checkpoint {word!r}: must be one of {', '.join(get_args(Which))}")
     return "best" if word == "best" else "last"
+
+
+def any_checkpoint(word: str) -> Which | int:
+    """The same, or the N of ``step-N``."""
+    if found := re.fullmatch(r"step-0*([1-9][0-9]{0,15})", word, re.ASCII):
+        return int(found[1])
+    if word not in get_args(Which):
+        raise ValueError(f"--checkpoint {word!r}: must be one of {', '.join(get_args(Which))}, step-N")
+    return checkpoint_word(word)
+
+
+def given(text: str) -> str:
+    """The text that a person named: ``-`` stands for standard input."""
+    if text != "-":
+        return text
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"standard input is not UTF-8: byte {error.start} is {error.object[error.start]:#04x}"
+        ) from None
