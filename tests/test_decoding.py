@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from onechange.decoding import Decoder, decoder
+from onechange.decoding import Decoder, Recomputing
 from onechange.model import Model
 from small_models import logits_after, small_model
 
@@ -23,7 +23,7 @@ def test_every_row_is_scored_as_if_it_were_alone(window: int) -> None:
     """Texts of unequal length begin in some rows while others go on; one row is never begun."""
     model = small_model(VOCABULARY, window).eval()
     chance = np.random.default_rng(3)
-    found = decoder(model, 5)
+    found = Recomputing(model, 5)
     texts: dict[int, list[int]] = {}
 
     def kept(ids: list[int]) -> list[int]:

@@ -75,8 +75,3 @@ class Recomputing(Decoder):
 def kept(ids: Int[np.ndarray, " tokens"], window: int) -> Int[np.ndarray, " kept"]:
     """What a model still sees of a text: all of it, or its last half window once it is more than a window."""
     return ids if len(ids) <= window else ids[-max(1, window // 2) :]
-
-
-def decoder(model: Model, rows: int) -> Decoder:
-    """The fastest way for ``model``."""
-    return Recomputing(model, rows)

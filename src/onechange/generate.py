@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Int
 
-from onechange import decoding
+from onechange import cached
 from onechange.decoding import Decoder
 from onechange.growing_text import GrowingText
 from onechange.model import Model
@@ -60,7 +60,7 @@ def generate(
     *,
     before: str = "",
     rows: int = MOST_ROWS,
-    decoder: MakeDecoder = decoding.decoder,
+    decoder: MakeDecoder = cached.decoder,
 ) -> list[Continuation]:
     """The samples of the first prompt in their order, then those of the next; what holds for `write` holds here."""
     pieces = write(model, tokenizer, prompts, sampling, before=before, rows=rows, decoder=decoder)
@@ -81,7 +81,7 @@ def write(
     *,
     before: str = "",
     rows: int = MOST_ROWS,
-    decoder: MakeDecoder = decoding.decoder,
+    decoder: MakeDecoder = cached.decoder,
 ) -> Iterator[Piece]:
     """The samples of all prompts at the same time, piece by piece, as soon as characters are certain.
 
