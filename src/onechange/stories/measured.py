@@ -16,6 +16,7 @@ from onechange.stories.words import Words, words
 
 AT_ONCE = 1 << 20
 """Characters of training text that are read at a time, unless one story has more."""
+_NOTHING = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -93,69 +94,65 @@ def measured(
         wanted.read(batch)
         copies.read("".join(f"{story}{separator}" for story in batch))
     missing = wanted.missing
-    marks = [
-        _marks(some, longest, missing) for some, longest in zip(said, copies.longest(), strict=True)
+    looked_at = [
+        _looked_at(story, some, longest, missing)
+        for story, some, longest in zip(stories, said, copies.longest(), strict=True)
     ]
     between = richness.between(said)
     rows = [
-        _row(story, some, marked) | {"distinct_words_between": _if_any(between.get(number))}
-        for number, (story, some, marked) in enumerate(zip(stories, said, marks, strict=True))
+        row | {"distinct_words_between": _if_any(between.get(number))}
+        for number, (row, _) in enumerate(looked_at)
     ]
-    prompts = {prompt: number for number, prompt in enumerate(dict.fromkeys(story.prompt for story in stories))}
+    prompts = {
+        prompt: number for number, prompt in enumerate(dict.fromkeys(story.prompt for story in stories))
+    }
     return Measured(
         characters=sum(len(story.text) for story in stories),
         prompts=tuple(prompts[story.prompt] for story in stories),
         measures={name: Counted(*zip(*(row[name] for row in rows), strict=True)) for name in MEASURES},
-        marks=tuple(marks),
+        marks=tuple(marks for _, marks in looked_at),
     )
 
 
-def _row(story: Story, said: Words, marks: Marks) -> dict[str, tuple[float, float]]:
-    """Of one story, each measure's count and what it is out of."""
+def _looked_at(
+    story: Story, said: Words, longest: Int32[np.ndarray, " characters"], missing: frozenset[str]
+) -> tuple[dict[str, tuple[float, float]], Marks]:
+    """Of one story, each measure's count and what it is out of; and what may be marked."""
     hero, has_third = heroes.hero(said), said.count >= 3
-    loop = repetition.longest_loop(said)
     quotations = endings.quotations(story)
-    return {
-        "unknown_words": (len(marks.unknown), said.count),
-        "repeated_phrases": (len(repetition.repeated(said)), repetition.phrases(said)),
+    copied = joined(passages(longest, COPY))
+    copy_end = int(longest.argmax()) + 1 if len(longest) else 0
+    copy = (copy_end - int(longest[copy_end - 1]), copy_end) if copy_end else (0, 0)
+    loop = repetition.longest_loop(said)
+    repeated = repetition.repeated(said)
+    phrases = [(max(said.first, last + 1 - repetition.PHRASE), last + 1) for last in repeated]
+    unknown = [word for word in range(said.first, len(said.folded)) if said.folded[word] in missing]
+    row = {
+        "unknown_words": (len(unknown), said.count),
+        "repeated_phrases": (len(repeated), repetition.phrases(said)),
         "longest_loop": (loop[1] - loop[0], 1),
-        "hero_kept": (hero in heroes.late(said), 1) if hero and has_third else (0, 0),
-        "new_names": (len(heroes.new(said)), 1) if has_third else (0, 0),
-        "quotes_left_open": (quotations.left_open > 0, 1) if quotations.ended else (0, 0),
-        "sentence_ends": (endings.ends_a_sentence(story), 1) if story.ended else (0, 0),
-        "ended": (story.ended, 1),
+        "hero_kept": (int(hero in heroes.late(said)), 1) if hero and has_third else _NOTHING,
+        "new_names": (len(heroes.new(said)), 1) if has_third else _NOTHING,
+        "quotes_left_open": (int(quotations.left_open > 0), 1) if quotations.ended else _NOTHING,
+        "sentence_ends": (int(endings.ends_a_sentence(story)), 1) if story.ended else _NOTHING,
+        "ended": (int(story.ended), 1),
         "length": (len(story.text), 1),
-        "longest_copy": (marks.longest_copy[1] - marks.longest_copy[0], 1),
-        "copied": (sum(end - start for start, end in marks.copies), len(story.text)),
+        "longest_copy": (copy[1] - copy[0], 1),
+        "copied": (sum(end - start for start, end in copied), len(story.text)),
         "distinct_words": _if_any(richness.within(said)),
     }
+    marks = Marks(
+        copies=tuple(copied),
+        longest_copy=copy,
+        repeated=tuple(joined([said.clipped(*phrase) for phrase in phrases])),
+        loop=said.clipped(*loop) if loop[1] else (0, 0),
+        unknown=tuple(said.clipped(word, word + 1) for word in unknown),
+    )
+    return row, marks
 
 
 def _if_any(figure: float | None) -> tuple[float, float]:
-    return (0, 0) if figure is None else (figure, 1)
-
-
-def _marks(said: Words, longest: Int32[np.ndarray, " characters"], missing: frozenset[str]) -> Marks:
-    end = int(longest.argmax()) + 1 if len(longest) else 0
-    loop = repetition.longest_loop(said)
-    return Marks(
-        copies=tuple(joined(passages(longest, COPY))),
-        longest_copy=(end - int(longest[end - 1]), end) if end else (0, 0),
-        repeated=tuple(
-            joined(
-                [
-                    said.clipped(max(said.first, last + 1 - repetition.PHRASE), last + 1)
-                    for last in repetition.repeated(said)
-                ]
-            )
-        ),
-        loop=said.clipped(*loop) if loop[1] else (0, 0),
-        unknown=tuple(
-            said.clipped(number, number + 1)
-            for number in range(said.first, len(said.folded))
-            if said.folded[number] in missing
-        ),
-    )
+    return _NOTHING if figure is None else (figure, 1)
 
 
 def _lists(spans: Span | tuple[Span, ...]) -> list[Any]:

@@ -6,7 +6,8 @@ How each is computed, an example and what it does not see: `docs/measures.md`.
 from dataclasses import dataclass
 from typing import Literal
 
-Unit = Literal["share", "words", "names", "characters"]
+Unit = Literal["share of stories", "share", "words", "names", "characters"]
+"""A share of stories is a yes or no for every story."""
 Good = Literal["less", "more", "as real"]
 """Which way is good; ``as real``: neither end is, the value of real stories is what to come near to."""
 
@@ -25,7 +26,7 @@ class Measure:
 
     def written(self, value: float) -> str:
         """``value`` as reports show it, such as ``3.1%`` or ``0.25``."""
-        if self.unit == "share":
+        if self.unit in ("share", "share of stories"):
             return f"{value:.1%}"
         return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}"
 
@@ -52,31 +53,31 @@ MEASURES: dict[str, Measure] = {
     ),
     "hero_kept": Measure(
         "hero kept",
-        "share",
+        "share of stories",
         "more",
         "Of the stories whose prompt names somebody, the share whose last third still says that name.",
     ),
     "new_names": Measure(
         "new characters late",
         "names",
-        "as real",
+        "less",
         "Names in a story's last third that neither the prompt nor the text before has said; the mean over stories.",
     ),
     "quotes_left_open": Measure(
         "quotes left open",
-        "share",
+        "share of stories",
         "less",
         "Of the stories with a quotation, the share in which one is not closed before its paragraph ends.",
     ),
     "sentence_ends": Measure(
         "ends with a sentence",
-        "share",
+        "share of stories",
         "more",
         "Of the stories that ended by themselves, the share whose last sign ends a sentence.",
     ),
     "ended": Measure(
         "ended by itself",
-        "share",
+        "share of stories",
         "as real",
         "The share of stories that came to their own end within the budget of characters.",
     ),
