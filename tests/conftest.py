@@ -15,7 +15,7 @@ import pytest
 SPEAK_OF_SHAPES = (
     "attending", "attention", "attention_distance", "bins", "embedding", "encoding", "evaluate", "initialization",
     "kinds", "longer_texts", "mlp", "model", "norm", "placement", "position", "probes", "readings", "shift_test",
-    "spelling", "symbols", "token_table", "unicode_classes", "windows",
+    "spelling", "stories", "symbols", "token_table", "unicode_classes", "windows",
 )  # fmt: skip
 jaxtyping.install_import_hook([f"onechange.{name}" for name in SPEAK_OF_SHAPES], "beartype.beartype")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from onechange.stories.story import Story
 
-_SENTENCE_END = re.compile(r"""[.!?…。！？]["'”’“»)\]]*\s*\Z""")
+_SENTENCE_END = re.compile(r"""[.!?…。！？]["'”’“»」』)\]]*\s*\Z""")
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,19 @@ With e = (counts − R · of) / mean(of) and n_h of the stories continuing promp
 
     Σ_h n_h · s²_h(e) / N²        (Cochran, Sampling Techniques, 3rd ed., 1977, sections 2.11 and 5.6)
 
-since the prompts are fixed and would be the same if the model wrote anew: only what varies within them is chance. Where
-some prompt has a single story, nothing is known of that, and all stories are taken for one sample, the spread between
-prompts included. The interval is ± t(N − number of prompts). That of a share of stories is Wilson's, with as many stories
-as would give this variance (Wilson, Probable inference, 1927, https://doi.org/10.1080/01621459.1927.10502953), so that 0
-of 64 has an interval too. Elsewhere, where all stories are alike, there is none.
+since the prompts are fixed and would be the same if the model wrote anew: only what varies within them is chance.
+Where some prompt has a single story, nothing is known of that, and all stories are taken for one sample, the spread
+between prompts included. The interval is ± t(N − number of prompts). That of a share of stories is Wilson's, with as
+many stories as would give this variance (Wilson, Probable inference, 1927,
+https://doi.org/10.1080/01621459.1927.10502953), so that 0 of 64 has an interval too. Elsewhere, where all stories are
+alike, there is none.
 
 **Several seeds.** Every run wrote its own stories, so the spread of the runs' figures holds both kinds of chance, that
-of training and that of sampling. From three seeds on the interval is mean ± t(n − 1) · √(v / n), v being the variance over
-seeds; but not less than that of sampling alone, which few seeds may come below by luck. With fewer seeds only sampling is
-allowed for, the distances to the limits being combined as the roots of sums of squares (Zou and Donner, Construction of
-confidence limits about effect measures, 2008, https://doi.org/10.1002/sim.3095), and nothing is judged.
+of training and that of sampling. From three seeds on the interval is mean ± t(n − 1) · s / √n. Shares of a few stories
+can be the same for all seeds, which shows no spread but is luck: there the spread of sampling takes the place of s.
+With fewer seeds only sampling is allowed for, the distances to the limits being combined as roots of sums of squares
+(Zou and Donner, Construction of confidence limits about effect measures, 2008, https://doi.org/10.1002/sim.3095), and
+nothing is judged.
 """
 
 import math
@@ -35,6 +37,7 @@ Checkpoint = Mapping[str, Any]
 Word = Literal["better", "worse", "higher", "lower", "no difference seen", "one seed: not judged"]
 Over = Literal["seeds and samples", "samples", "nothing"]
 _UNJUDGED: Word = "one seed: not judged"
+_ROUNDING = 1e-12
 _Z = float(special.ndtri(1 - ALPHA / 2))
 
 
@@ -183,7 +186,8 @@ def _mean(figures: Sequence[Figure]) -> Figure:
     value, stories = float(values.mean()), sum(found.stories for found in figures)
     sampling = float(np.mean([found.error**2 for found in figures]))
     if seeds >= SEEDS_FOR_A_VERDICT:
-        error = math.sqrt(max(float(values.var(ddof=1)), sampling) / seeds)
+        alike = np.ptp(values) <= _ROUNDING * abs(value)
+        error = math.sqrt((sampling if alike else float(values.var(ddof=1))) / seeds)
         half = float(special.stdtrit(seeds - 1, 1 - ALPHA / 2)) * error
         if error:
             return Figure(value, value - half, value + half, error, "seeds and samples", stories, seeds)

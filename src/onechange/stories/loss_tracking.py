@@ -7,12 +7,12 @@ p. It is given, Spearman's ρ, as a description; and the question is asked at th
 - *between seeds*: among the runs of one arm, at the same checkpoint?
 - *between checkpoints*: among the checkpoints of one run?
 
-At each level ranks are taken within the block that is compared (the study; an arm at one checkpoint; a run), and ρ is the
-correlation of all these ranks. p is how often it is as far from 0 when what is compared is exchanged at random within
-its block: the arms, the runs of an arm with all their checkpoints, the checkpoints of a run. It needs no assumption but that
-they might be exchanged if the measure had nothing to do with the loss (the permutation test within blocks, Good, Permutation,
-Parametric and Bootstrap Tests of Hypotheses, 3rd ed., 2005). Three arms have six orders, so the p between them is never
-below 1/3: three arms cannot show it.
+At each level ranks are taken within the block that is compared (the study; an arm at one checkpoint; a run), and ρ is
+the correlation of all these ranks. p is how often it is as far from 0 when what is compared is exchanged at random
+within its block: the arms, the runs of an arm with all their checkpoints, the checkpoints of a run. That asks for no
+more than that they might be exchanged if the measure had nothing to do with the loss (a permutation test within blocks:
+Good, Permutation, Parametric and Bootstrap Tests of Hypotheses, 3rd ed., 2005). Three arms have six orders, so the p
+between them is never below 1/3: three arms cannot show it.
 """
 
 import math
@@ -70,7 +70,7 @@ def tracking(points: Sequence[Point]) -> Tracking:
     for point in points:
         arms[point.arm].append(point)
         runs[point.arm, point.seed].append(point)
-    means = np.array([_values(some).mean(axis=0) for some in arms.values()])
+    means = np.array([_values(some).mean(axis=0) for some in arms.values()]).reshape(-1, 1, 2)
     return Tracking(
         correlation=_level([_values(points)], exchanges=0).correlation,
         checkpoints=len(points),

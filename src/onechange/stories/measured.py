@@ -14,6 +14,7 @@ from onechange.stories.story import Story
 from onechange.stories.unknown_words import WantedWords
 from onechange.stories.words import Words, words
 
+Number = int | float
 AT_ONCE = 1 << 20
 """Characters of training text that are read at a time, unless one story has more."""
 _NOTHING = (0, 0)
@@ -23,8 +24,8 @@ _NOTHING = (0, 0)
 class Counted:
     """One measure, story by story: the figure is Σ counts / Σ of. ``of`` is 0 where it does not apply."""
 
-    counts: tuple[float, ...]
-    of: tuple[float, ...]
+    counts: tuple[Number, ...]
+    of: tuple[Number, ...]
 
     @property
     def figure(self) -> float | None:
@@ -116,7 +117,7 @@ def measured(
 
 def _looked_at(
     story: Story, said: Words, longest: Int32[np.ndarray, " characters"], missing: frozenset[str]
-) -> tuple[dict[str, tuple[float, float]], Marks]:
+) -> tuple[dict[str, tuple[Number, Number]], Marks]:
     """Of one story, each measure's count and what it is out of; and what may be marked."""
     hero, has_third = heroes.hero(said), said.count >= 3
     quotations = endings.quotations(story)
@@ -151,7 +152,7 @@ def _looked_at(
     return row, marks
 
 
-def _if_any(figure: float | None) -> tuple[float, float]:
+def _if_any(figure: float | None) -> tuple[Number, Number]:
     return _NOTHING if figure is None else (figure, 1)
 
 
