@@ -29,9 +29,9 @@ def test_places_are_those_of_the_text():
     assert json.loads(json.dumps(marks.to_json())) == {
         "copies": [[1, 47]],
         "longest_copy": [1, 47],
-        "repeated": [[61, 83]],
-        "loop": [85, 93],
-        "unknown": [[47, 52], [53, 56], [85, 87], [88, 90], [91, 93]],
+        "repeated": [[58, 80]],
+        "loop": [82, 90],
+        "unknown": [[47, 52], [53, 56], [82, 84], [85, 87], [88, 90]],
     }
 
 
