@@ -28,6 +28,7 @@ def counted(measure: str, text: str, prompt: str = "", ended: bool = True) -> tu
         ("the kit ", "", False, (1, 2)),
         ("te was", "the ki", True, (0, 2)),  # begun in the prompt, ended in the text
         (" was", "the blick", True, (0, 1)),  # the prompt's words are not the model's
+        (" Blick, glurp", "A blick", True, (1, 2)),  # a word that the prompt taught
         ("treeDon't", "", True, (1, 1)),  # no word spans two stories
         ("", "the", True, (0, 0)),
         ("12 🙂!", "", True, (0, 0)),
@@ -46,6 +47,7 @@ def test_words_that_are_no_words(text, prompt, ended, expected):
         ("a a a a a a", "", (2, 3)),  # of three phrases the last two stood there before
         (" a b c d", "a b c d", (1, 4)),  # three phrases that begin in the prompt are new
         (" c d a b c d", "a b", (1, 5)),  # one that begins in the prompt is said again
+        (" d e", "a b c d a b c", (1, 2)),
         ("", "a b c d a b c d", (0, 0)),
         ("a b c", "", (0, 0)),
     ],

@@ -53,6 +53,17 @@ def test_a_share_of_stories_has_wilsons_interval(yes):
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=2e-3)
 
 
+def test_a_share_counts_only_what_is_chance():
+    """One prompt keeps its hero always, one in half of its 32 stories. At a limit L the score |p − L| / √(L (1 − L) / n)
+    is 1.96, with so many stories n of one prompt as would have the variance that these have."""
+    counts = [1] * 32 + [1, 0] * 16
+    found = figure(checkpoint(SHARE, counts, prompts=[0] * 32 + [1] * 32), SHARE)
+    assert found is not None and found.low is not None and found.high is not None
+    n = 0.75 * 0.25 / (32 * (0.25 * 32 / 31) / 64**2)
+    for limit in (found.low, found.high):
+        assert abs(0.75 - limit) / math.sqrt(limit * (1 - limit) / n) == pytest.approx(1.96, abs=1e-3)
+
+
 def test_where_nothing_applies_or_varies_nothing_is_said():
     assert figure(checkpoint(WORDS, [0, 0], [0, 0]), WORDS) is None
     found = figure(checkpoint(WORDS, [3, 3, 3]), WORDS)
@@ -131,7 +142,8 @@ def test_distance_to_real_stories():
     assert found is not None and found.value == pytest.approx(-100, abs=15) and found.word == "better"
     alone = distance(arm[:1], parent[:1], AS_REAL, 700.0)
     assert alone is not None and alone.low is not None and alone.high is not None
-    assert alone.low < alone.value < alone.high
+    half = 1.96 * math.sqrt(2 * 20**2 / 50)
+    assert (alone.value - alone.low, alone.high - alone.value) == pytest.approx((half, half), rel=0.3)
 
 
 def test_seeds_are_compared_in_pairs():

@@ -35,6 +35,11 @@ def test_places_are_those_of_the_text():
     }
 
 
+def test_what_lies_in_the_prompt_is_not_marked():
+    (marks,) = measured([Story("a b c d a b", " c d c d", True)], TRAINING, "\n\n", NAMES).marks
+    assert marks.repeated == ((1, 4),) and marks.loop == (1, 8)
+
+
 def test_a_record_has_every_measure_story_by_story():
     stories = [Story("Spot", " ran.", True), Story("A dog", "", True), Story("Spot", " 🙂猫", False)]
     found = json.loads(json.dumps(measured(stories, TRAINING, "\n\n", NAMES).to_json()))

@@ -9,7 +9,7 @@ NAMES = frozenset({"Lucy", "O'Brien"})
 
 
 def test_real_stories_are_cut_as_samples_are():
-    stories = ["Once upon a  time\nthere was", "Two words", "One two three four", "a b c d"]
+    stories = ["Once upon a  time\nthere was", "Two words", "One two three four", "a b c d", "a b \n"]
     assert real(stories, 2, 8) == [
         Story("Once upon", " a  time", False),
         Story("One two", " three f", False),

@@ -46,7 +46,7 @@ class Marks:
     loop: Span
     """The longest loop; empty where there is none."""
     unknown: tuple[Span, ...]
-    """Words that stand nowhere in the training text."""
+    """Words that stand neither in the training text nor in the prompt."""
 
     def to_json(self) -> dict[str, Any]:
         return {name: _lists(spans) for name, spans in vars(self).items()}
@@ -127,7 +127,8 @@ def _looked_at(
     loop = repetition.longest_loop(said)
     repeated = repetition.repeated(said)
     phrases = [(max(said.first, last + 1 - repetition.PHRASE), last + 1) for last in repeated]
-    unknown = [word for word in range(said.first, len(said.folded)) if said.folded[word] in missing]
+    unheard = missing.difference(said.folded[: said.first])
+    unknown = [word for word in range(said.first, len(said.folded)) if said.folded[word] in unheard]
     row = {
         "unknown_words": (len(unknown), said.count),
         "repeated_phrases": (len(repeated), repetition.phrases(said)),

@@ -36,7 +36,7 @@ MEASURES: dict[str, Measure] = {
         "words that are no words",
         "share",
         "less",
-        "The share of words that stand nowhere in the training text.",
+        "The share of words that stand neither in the training text nor in the prompt.",
     ),
     "repeated_phrases": Measure(
         "repeated 4-grams",
