@@ -54,7 +54,7 @@ def test_a_share_of_stories_has_wilsons_interval(yes):
 
 
 def test_a_share_counts_only_what_is_chance():
-    """One prompt keeps its hero always, one in half of its 32 stories. At a limit L, |p − L| / √(L (1 − L) / n) is 1.96,
+    """One prompt keeps its hero always, one in half of 32 stories. At a limit L, |p − L| / √(L (1 − L) / n) is 1.96,
     with so many stories n of one prompt as would have the variance that these have."""
     counts = [1] * 32 + [1, 0] * 16
     found = figure(checkpoint(SHARE, counts, prompts=[0] * 32 + [1] * 32), SHARE)
