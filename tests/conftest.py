@@ -13,9 +13,10 @@ import jaxtyping
 import pytest
 
 SPEAK_OF_SHAPES = (
-    "attending", "attention", "attention_distance", "bins", "decoding", "embedding", "encoding", "evaluate",
-    "generate", "initialization", "kinds", "longer_texts", "mlp", "model", "norm", "picking", "placement", "position",
-    "probes", "readings", "shift_test", "spelling", "symbols", "token_table", "unicode_classes", "windows",
+    "attending", "attention", "attention_distance", "bins", "cached", "decoding", "embedding", "encoding",
+    "evaluate", "generate", "initialization", "key_value_cache", "kinds", "longer_texts", "mlp", "model",
+    "norm", "picking", "placement", "position", "probes", "readings", "row_linear", "shift_test", "spelling",
+    "stories", "symbols", "token_table", "unicode_classes", "windows",
 )  # fmt: skip
 jaxtyping.install_import_hook([f"onechange.{name}" for name in SPEAK_OF_SHAPES], "beartype.beartype")
 

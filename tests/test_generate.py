@@ -8,8 +8,9 @@ import pytest
 import torch
 from scipy import stats
 
+from onechange import cached
 from onechange.decoding import Decoder, Recomputing
-from onechange.generate import Continuation, generate, write
+from onechange.generate import Continuation, MakeDecoder, generate, write
 from onechange.model import Model
 from onechange.sampling import Sampling
 from onechange.tokenizer import Tokenizer
@@ -33,9 +34,10 @@ def written(
     seed: int = 42,
     temperature: float = 0.7,
     top_k: int = 10,
+    decoder: MakeDecoder = cached.decoder,
 ) -> list[Continuation]:
     sampling = Sampling(tokens=tokens, seed=seed, temperature=temperature, top_k=top_k)
-    return generate(model, tokenizer, prompts, sampling)
+    return generate(model, tokenizer, prompts, sampling, decoder=decoder)
 
 
 def plain_greedy(model: Model, tokenizer: Tokenizer, prompt: str, tokens: int) -> str:
@@ -79,7 +81,7 @@ def test_a_prompt_that_just_fits_is_seen_whole(tokenizer: Tokenizer) -> None:
     seen = []
     model.register_forward_pre_hook(lambda module, given: seen.append(given[0].tolist()))
     prompt = "The cat "
-    written(model, tokenizer, [prompt], tokens=2)
+    written(model, tokenizer, [prompt], tokens=2, decoder=Recomputing)
     ids = tokenizer.encode(prompt).tolist()
     assert seen[0] == [ids]
     assert seen[1][0][:-1] == ids[-3:]
@@ -252,7 +254,7 @@ def test_what_stands_before_is_encoded_by_itself() -> None:
     model = small_model(tokenizer.vocabulary_size, 32)
     seen = []
     model.register_forward_pre_hook(lambda module, given: seen.append(given[0].tolist()))
-    generated(model, tokenizer, ["The"], tokens=1, before=" ")
+    generated(model, tokenizer, ["The"], tokens=1, before=" ", decoder=Recomputing)
     assert seen == [[apart]]
 
 
@@ -290,7 +292,7 @@ def test_a_piece_comes_before_the_next_token_is_asked_for(tokenizer: Tokenizer) 
     calls = []
     model.register_forward_pre_hook(lambda module, given: calls.append(1))
     model.train()
-    pieces = write(model, tokenizer, ["The cat"], Sampling(tokens=9))
+    pieces = write(model, tokenizer, ["The cat"], Sampling(tokens=9), decoder=Recomputing)
     assert (len(next(pieces).text), len(calls)) == (1, 1)
     assert (len(next(pieces).text), len(calls)) == (1, 2)
     pieces.close()  # type: ignore[attr-defined]
@@ -353,5 +355,5 @@ def test_any_number_of_tokens_may_be_asked_for(tokenizer: Tokenizer) -> None:
 
     model.register_forward_pre_hook(enough)
     with pytest.raises(KeyboardInterrupt):
-        written(model, tokenizer, ["The cat"], tokens=10**15)
+        written(model, tokenizer, ["The cat"], tokens=10**15, decoder=Recomputing)
     assert model.training, "the model is given back as it was"
