@@ -107,7 +107,9 @@ class Model(nn.Module):
 
         ``caches``: what each block keeps of the texts; they take up the new tokens. No dropout.
         """
-        places = positions.flatten()  # position may speak of one text only: all rows' tokens are laid end to end
+        places = (
+            positions.flatten()
+        )  # position may speak of one text only: all rows' tokens are laid end to end
         x = self.position.embed(F.embedding(tokens, self.embedding).view(1, len(places), -1), places)
         x = x.view(*tokens.shape, -1)
         bias = self.position.bias(places, caches[0].places.flatten())

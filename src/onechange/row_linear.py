@@ -55,7 +55,9 @@ class RowLinear(nn.Module):
             # each number of it anew for every output.
             column = given.as_strided((x.shape[-1], 1), (1, 1)).float()
             made = (self.interleaved.float() * column).sum(1).flatten()[: self.outputs]
-            made = made.to(given.dtype).view(*x.shape[:-1], self.outputs)  # rounded as the product of more rows is
+            made = made.to(given.dtype).view(
+                *x.shape[:-1], self.outputs
+            )  # rounded as the product of more rows is
         else:
             made = F.linear(given, self.weight)
         made = made.float()
