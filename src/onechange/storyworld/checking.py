@@ -1,0 +1,167 @@
+"""How far a text agrees with the world, and how often it contradicts what it told itself.
+
+The search is that of `onechange.storyworld.reading`, depth first along the text, but it wants the best way and not all:
+first the ways without a contradiction, then those with one, with two, …; from one state it goes on only once. A reading
+with the fewest contradictions is thus found first, and time grows with the states, not with the ways to reach them.
+"""
+
+from bisect import bisect
+from collections.abc import Hashable
+from dataclasses import dataclass
+from os.path import commonprefix
+from typing import NamedTuple
+
+from onechange.storyworld.census import END
+from onechange.storyworld.liberties import liberties, lost
+from onechange.storyworld.machine import Fork, Point, advance, beginning, marked, state, upcoming
+from onechange.storyworld.notation import Literal
+from onechange.storyworld.reading import AHEAD
+from onechange.storyworld.steps import Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A place in a text, counted in characters, where ``variable`` should be ``was`` and the text says ``said``."""
+
+    position: int
+    variable: str
+    was: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a text is worth in the world. All counts are in characters from its beginning."""
+
+    parsed: int
+    """So much of the text is also the beginning of a story; one character more is not."""
+    whole: bool
+    """All of it is; and where it claims to be a whole story, a story ends with it."""
+    read: int
+    """So much can be read where what was told may be contradicted."""
+    contradictions: tuple[Contradiction, ...]
+    """The fewest with which so much can be read."""
+
+
+def check(start: Choice, text: str, ended: bool = False) -> Checked:
+    """How far ``text`` agrees with the stories that ``start`` tells; ``ended``: it claims to be a whole one.
+
+    A contradiction counts, and what comes behind it is read, only where its sentence can be read to the end. A word
+    that is none, or a sentence that no rule tells, is thus never taken for a contradiction: there the reading ends.
+    """
+    search = _Search(text)
+    whole = search.follow([_Place(beginning(start), 0, 0, None)], ended)
+    parsed = search.reached
+    while search.reached < len(text) and (places := search.contradicting()):
+        search.follow(places)
+    return Checked(parsed, whole, search.reached, tuple(search.contradictions()))
+
+
+class _Place(NamedTuple):
+    """Where a reading stands. ``settled``: the end of the sentence that holds its last contradiction."""
+
+    point: Point
+    position: int
+    settled: int
+    trace: "_Trace"
+
+
+_Trace = tuple["_Trace", Contradiction] | None
+
+
+class _Search:
+    """The search, one number of contradictions after the other: ``passed`` are the places seen with the latest."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.reached = text, 0
+        self.passed: list[_Place] = []
+        self._ends = [*(found.end() for found in END.finditer(text)), len(text) + 1]
+        self._seen: set[tuple[int, bool, Hashable]] = set()
+        self._best: _Trace = None
+
+    def follow(self, places: list[_Place], ended: bool = False) -> bool:
+        """All that follows from ``places`` without a contradiction; whether a way leads to the end of the text.
+
+        ``ended``: to the end of a story there.
+        """
+        self.passed = []
+        forks: list[_Place] = []
+        while places:
+            point, position, settled, trace = places.pop()
+            while True:
+                if self.reached == len(self.text) and not ended:
+                    return True
+                if trace and lost(point):
+                    break
+                step = advance(point, self._ahead(position))
+                if step is None:
+                    if position == len(self.text) and ended:
+                        return True
+                    break
+                place = _Place(point, position, settled, trace)
+                self.passed.append(place)
+                if isinstance(step, Fork):
+                    found = position, position < settled, state(point)
+                    if found not in self._seen:
+                        self._seen.add(found)
+                        forks.append(place)
+                        for number in step.numbers:
+                            shown, following = step.take(number)
+                            if self._agrees(place, shown):
+                                places.append(_Place(following, position + len(shown), settled, trace))
+                    break
+                if not self._agrees(place, step.text):
+                    break
+                position += len(step.text)
+                point = step.point
+        for place in forks:
+            if place.position > self.reached - AHEAD:
+                self._left_out(place)
+        return self.reached == len(self.text) and not ended
+
+    def contradicting(self) -> list[_Place]:
+        """The places that one liberty leads to from those just passed."""
+        found: list[_Place] = []
+        for point, position, _, trace in self.passed:
+            settled = self._ends[bisect(self._ends, position)]
+            for (shown, following), *against in liberties(point, self.text[position : position + AHEAD]):
+                if self.text.startswith(shown, position):
+                    step = trace, Contradiction(position, *against)
+                    found.append(_Place(following, position + len(shown), settled, step))
+        return found
+
+    def contradictions(self) -> list[Contradiction]:
+        """Those of the reading that leads farthest, in the order of the text."""
+        found: list[Contradiction] = []
+        trace = self._best
+        while trace:
+            trace, contradiction = trace
+            found.append(contradiction)
+        return found[::-1]
+
+    def _ahead(self, position: int) -> str | None:
+        """The letters to choose ways by; ``None`` so near the end that ways which the text cuts short would be missed."""
+        return self.text[position : position + AHEAD] if position + AHEAD <= len(self.text) else None
+
+    def _agrees(self, place: _Place, shown: str) -> bool:
+        """Whether all of ``shown`` stands at ``place``; notes how far it does."""
+        position = place.position
+        whole = self.text.startswith(shown, position)
+        there = self.text[position : position + len(shown)]
+        end = position + len(shown if whole else commonprefix((shown, there)))
+        if end > self.reached and end >= place.settled:
+            self.reached, self._best = end, place.trace
+        return whole
+
+    def _left_out(self, place: _Place) -> None:
+        """Notes how far the text agrees with those ways of a fork that the letters ahead left out."""
+        fork = advance(place.point)
+        assert isinstance(fork, Fork)
+        for number in fork.numbers:
+            shown, following = fork.take(number)
+            match upcoming(following):
+                case (Literal(text), _, marks) if not shown:
+                    shown = marked(text, marks)
+                case _:
+                    pass
+            self._agrees(place, shown)

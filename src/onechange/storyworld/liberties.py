@@ -1,0 +1,105 @@
+"""Ways on that the machine does not allow because they contradict what was told.
+
+Three liberties may be taken with the world:
+
+- a variable that is known is said with another word of its domain: another name, another color, a pronoun of the other
+  gender. What was told first stays true;
+- a variable is told for the first time with a word that is not free: another variable holds it, its gender does not
+  fit, or it is a detail of something else;
+- an alternative is taken that its guard closes: the trait is another one, or what is spoken of was never told. Where the
+  guard wants something not to be known yet, it is told anew.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from onechange.storyworld.domain import Domain
+from onechange.storyworld.machine import NONE, Point, Way, fits, marked, unmarked, upcoming
+from onechange.storyworld.notation import Guard
+from onechange.storyworld.steps import Choice, Name
+from onechange.storyworld.words import Word
+
+Known = Mapping[str, Word]
+
+
+class Liberty(NamedTuple):
+    """A way on, and what it contradicts: the world has ``was`` for ``variable``, the text has ``said``.
+
+    Both are words of the variable, or say in words what the world asks for or the text does.
+    """
+
+    way: Way
+    variable: str
+    was: str
+    said: str
+
+
+def lost(point: Point) -> bool:
+    """Whether the next step rests on a word that was never told, as it may after a liberty: there is no way on."""
+    known = point.known
+    match upcoming(point):
+        case (Name(variable, domain=domain), _, _):
+            return variable not in known and bool(domain.owner) and domain.owner not in known
+        case (Choice() as step, _, _):
+            guards = (option.guard for option in step.options if option.guard)
+            return any(guard.tag != "known" and guard.variable not in known for guard in guards)
+        case _:
+            return False
+
+
+def liberties(point: Point, ahead: str | None) -> Iterator[Liberty]:
+    """The liberties that may be taken next; ``ahead`` is that of `onechange.storyworld.machine.advance`."""
+    known = point.known
+    match upcoming(point):
+        case (Choice() as step, rest, marks) if step.guarded:
+            for option in step.options:
+                if option.guard and not fits(option, known):
+                    way = Way("", Point((option.steps, 0, rest), _without(known, option.guard), marks))
+                    yield Liberty(way, option.guard.variable, *_closed(option.guard, known))
+        case (Name() as step, rest, marks):
+            for text, word, was in _other_words(step, known, unmarked(ahead, marks)):
+                way = Way(marked(text, marks), Point(rest, {step.variable: word, **known}, NONE))
+                yield Liberty(way, step.variable, was, text)
+        case _:
+            pass
+
+
+def _closed(guard: Guard, known: Known) -> tuple[str, str]:
+    """What a guard that closes its alternative finds, and what the alternative says."""
+    if guard.tag != "known":
+        return known[guard.variable].text, guard.tag if guard.wanted else f"not {guard.tag}"
+    if guard.wanted:
+        return "never told", "as if told"
+    return known[guard.variable].text, "told anew"
+
+
+def _without(known: Known, guard: Guard) -> Known:
+    """The words known to an alternative that its guard closes: what is told anew is forgotten."""
+    if guard.tag == "known" and not guard.wanted:
+        return {variable: word for variable, word in known.items() if variable != guard.variable}
+    return known
+
+
+def _other_words(step: Name, known: Known, ahead: str | None) -> Iterator[tuple[str, Word, str]]:
+    """The texts that ``step`` may not say, the words behind them, and what the world has instead."""
+    domain, form = step.domain, step.form
+    if held := known.get(step.variable):
+        menu = domain.wordings(form)
+        texts = (menu.leads[number] for number in menu.numbers(ahead))
+        yield from ((text, held, held.form(form)) for text in texts if text != held.form(form))
+        return
+    words, menu = domain.any(form)
+    for number in menu.numbers(ahead):
+        if was := _not_free(words[number], domain, known):
+            yield menu.leads[number], words[number], was
+
+
+def _not_free(word: Word, domain: Domain, known: Known) -> str:
+    """What the world asks for where it forbids ``word`` as a variable's first word; nothing where it allows it."""
+    for variable, other in known.items():
+        if other.text == word.text:
+            return f"not that of {variable}"
+    if domain.owner and word.text not in known[domain.owner].details[domain.detail]:
+        return f"a {domain.detail} of {known[domain.owner].text}"
+    genders = domain.genders(known)
+    return f"one of {domain.agrees}'s gender" if genders and not word.tags & genders else ""
