@@ -16,7 +16,7 @@ from onechange.storyworld.liberties import liberties, lost
 from onechange.storyworld.machine import Fork, Point, advance, beginning, marked, state, upcoming
 from onechange.storyworld.notation import Literal
 from onechange.storyworld.reading import AHEAD
-from onechange.storyworld.steps import Choice
+from onechange.storyworld.steps import Choice, Name
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def check(start: Choice, text: str, ended: bool = False) -> Checked:
     that is none, or a sentence that no rule tells, is thus never taken for a contradiction: there the reading ends.
     """
     search = _Search(text)
-    whole = search.follow([_Place(beginning(start), 0, 0, None)], ended)
+    whole = search.follow([_Place(beginning(start), 0, 0, frozenset(), None)], ended)
     parsed = search.reached
     while search.reached < len(text) and (places := search.contradicting()):
         search.follow(places)
@@ -58,11 +58,16 @@ def check(start: Choice, text: str, ended: bool = False) -> Checked:
 
 
 class _Place(NamedTuple):
-    """Where a reading stands. ``settled``: the end of the sentence that holds its last contradiction."""
+    """Where a reading stands. ``settled``: the end of the sentence that holds its last contradiction.
+
+    ``vague``: the variables that hold a word of which only such forms were said as other words have too. They cannot be
+    contradicted: ``His name was Ben`` says no other name than before.
+    """
 
     point: Point
     position: int
     settled: int
+    vague: frozenset[str]
     trace: "_Trace"
 
 
@@ -76,7 +81,7 @@ class _Search:
         self.text, self.reached = text, 0
         self.passed: list[_Place] = []
         self._ends = [*(found.end() for found in END.finditer(text)), len(text) + 1]
-        self._seen: set[tuple[int, bool, Hashable]] = set()
+        self._seen: set[tuple[Hashable, ...]] = set()
         self._best: _Trace = None
 
     def follow(self, places: list[_Place], ended: bool = False) -> bool:
@@ -87,7 +92,7 @@ class _Search:
         self.passed = []
         forks: list[_Place] = []
         while places:
-            point, position, settled, trace = places.pop()
+            point, position, settled, vague, trace = places.pop()
             while True:
                 if self.reached == len(self.text) and not ended:
                     return True
@@ -98,17 +103,18 @@ class _Search:
                     if position == len(self.text) and ended:
                         return True
                     break
-                place = _Place(point, position, settled, trace)
+                place = _Place(point, position, settled, vague, trace)
                 self.passed.append(place)
+                vague = _vague(place)
                 if isinstance(step, Fork):
-                    found = position, position < settled, state(point)
+                    found = position, position < settled, vague, state(point)
                     if found not in self._seen:
                         self._seen.add(found)
                         forks.append(place)
                         for number in step.numbers:
                             shown, following = step.take(number)
                             if self._agrees(place, shown):
-                                places.append(_Place(following, position + len(shown), settled, trace))
+                                places.append(_Place(following, position + len(shown), settled, vague, trace))
                     break
                 if not self._agrees(place, step.text):
                     break
@@ -122,12 +128,13 @@ class _Search:
     def contradicting(self) -> list[_Place]:
         """The places that one liberty leads to from those just passed."""
         found: list[_Place] = []
-        for point, position, _, trace in self.passed:
+        for place in self.passed:
+            point, position, _, vague, trace = place
             settled = self._ends[bisect(self._ends, position)]
-            for (shown, following), *against in liberties(point, self.text[position : position + AHEAD]):
+            for (shown, following), *against in liberties(point, vague, self.text[position : position + AHEAD]):
                 if self.text.startswith(shown, position):
                     step = trace, Contradiction(position, *against)
-                    found.append(_Place(following, position + len(shown), settled, step))
+                    found.append(_Place(following, position + len(shown), settled, _vague(place), step))
         return found
 
     def contradictions(self) -> list[Contradiction]:
@@ -165,3 +172,14 @@ class _Search:
                 case _:
                     pass
             self._agrees(place, shown)
+
+
+def _vague(place: _Place) -> frozenset[str]:
+    """The vague variables once the next step is done."""
+    match upcoming(place.point):
+        case (Name(variable, form, domain), _, _) if domain.tells(form):
+            return place.vague - {variable}
+        case (Name(variable), _, _) if variable not in place.point.known:
+            return place.vague | {variable}
+        case _:
+            return place.vague

@@ -67,6 +67,10 @@ class Domain:
             self._wordings[form] = Menu([1] * len(texts), texts)
         return self._wordings[form]
 
+    def tells(self, form: str) -> bool:
+        """Whether the form ``form`` tells which word a variable holds: a name does, ``he`` does not."""
+        return len(self.wordings(form).leads) == len(self.every)
+
     def genders(self, known: Mapping[str, Word]) -> frozenset[str]:
         """The genders of which a word must have one; none where any will do."""
         return known[self.agrees].tags & _GENDERS if self.agrees in known else frozenset()

@@ -47,8 +47,11 @@ def lost(point: Point) -> bool:
             return False
 
 
-def liberties(point: Point, ahead: str | None) -> Iterator[Liberty]:
-    """The liberties that may be taken next; ``ahead`` is that of `onechange.storyworld.machine.advance`."""
+def liberties(point: Point, vague: frozenset[str], ahead: str | None) -> Iterator[Liberty]:
+    """The liberties that may be taken next, but for those that contradict what was told only vaguely.
+
+    ``ahead`` is that of `onechange.storyworld.machine.advance`.
+    """
     known = point.known
     match upcoming(point):
         case (Choice() as step, rest, marks) if step.guarded:
@@ -56,7 +59,7 @@ def liberties(point: Point, ahead: str | None) -> Iterator[Liberty]:
                 if option.guard and not fits(option, known):
                     way = Way("", Point((option.steps, 0, rest), _without(known, option.guard), marks))
                     yield Liberty(way, option.guard.variable, *_closed(option.guard, known))
-        case (Name() as step, rest, marks):
+        case (Name() as step, rest, marks) if step.variable not in vague:
             for text, word, was in _other_words(step, known, unmarked(ahead, marks)):
                 way = Way(marked(text, marks), Point(rest, {step.variable: word, **known}, NONE))
                 yield Liberty(way, step.variable, was, text)
@@ -89,6 +92,12 @@ def _other_words(step: Name, known: Known, ahead: str | None) -> Iterator[tuple[
         yield from ((text, held, held.form(form)) for text in texts if text != held.form(form))
         return
     words, menu = domain.any(form)
+    if not domain.tells(form):
+        for word in words:
+            if not _not_free(word, domain, known):
+                own = word.form(form)
+                yield from ((text, word, own) for text in domain.wordings(form).leads if text != own)
+        return
     for number in menu.numbers(ahead):
         if was := _not_free(words[number], domain, known):
             yield menu.leads[number], words[number], was
