@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 
 from onechange.storyworld.telling import Story
 
-END = re.compile(r'[.!?]"?(?=\s+["A-Z0-9]|$)', re.MULTILINE)
+END = re.compile(r'[.!?]"?(?=\s+["A-Z0-9]|\s*$)', re.MULTILINE)
 _WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
 
 

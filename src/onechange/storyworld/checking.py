@@ -8,7 +8,8 @@ with the fewest contradictions is thus found first, and time grows with the stat
 from bisect import bisect
 from collections.abc import Hashable
 from dataclasses import dataclass
-from os.path import commonprefix
+from itertools import takewhile
+from operator import eq
 from typing import NamedTuple
 
 from onechange.storyworld.census import END
@@ -131,7 +132,9 @@ class _Search:
         for place in self.passed:
             point, position, _, vague, trace = place
             settled = self._ends[bisect(self._ends, position)]
-            for (shown, following), *against in liberties(point, vague, self.text[position : position + AHEAD]):
+            for (shown, following), *against in liberties(
+                point, vague, self.text[position : position + AHEAD]
+            ):
                 if self.text.startswith(shown, position):
                     step = trace, Contradiction(position, *against)
                     found.append(_Place(following, position + len(shown), settled, _vague(place), step))
@@ -147,15 +150,16 @@ class _Search:
         return found[::-1]
 
     def _ahead(self, position: int) -> str | None:
-        """The letters to choose ways by; ``None`` so near the end that ways which the text cuts short would be missed."""
+        """The letters to choose ways by; ``None`` so near the end that ways would be missed which the text cuts short."""
         return self.text[position : position + AHEAD] if position + AHEAD <= len(self.text) else None
 
     def _agrees(self, place: _Place, shown: str) -> bool:
         """Whether all of ``shown`` stands at ``place``; notes how far it does."""
         position = place.position
         whole = self.text.startswith(shown, position)
-        there = self.text[position : position + len(shown)]
-        end = position + len(shown if whole else commonprefix((shown, there)))
+        end = position + (
+            len(shown) if whole else _common(shown, self.text[position : position + len(shown)])
+        )
         if end > self.reached and end >= place.settled:
             self.reached, self._best = end, place.trace
         return whole
@@ -172,6 +176,11 @@ class _Search:
                 case _:
                     pass
             self._agrees(place, shown)
+
+
+def _common(one: str, other: str) -> int:
+    """How many letters two texts have in common at the beginning."""
+    return sum(takewhile(bool, map(eq, one, other)))
 
 
 def _vague(place: _Place) -> frozenset[str]:

@@ -6,7 +6,7 @@ from functools import cached_property
 from onechange.storyworld.menu import Menu
 from onechange.storyworld.words import Word
 
-_GENDERS = frozenset(("he", "she"))
+GENDERS = frozenset(("he", "she"))
 
 
 class Domain:
@@ -57,7 +57,10 @@ class Domain:
         """`every` word, and the menu of their forms ``form``."""
         if form not in self._any:
             words = self.every
-            self._any[form] = words, Menu([word.weight for word in words], [word.form(form) for word in words])
+            self._any[form] = (
+                words,
+                Menu([word.weight for word in words], [word.form(form) for word in words]),
+            )
         return self._any[form]
 
     def wordings(self, form: str) -> Menu:
@@ -73,7 +76,7 @@ class Domain:
 
     def genders(self, known: Mapping[str, Word]) -> frozenset[str]:
         """The genders of which a word must have one; none where any will do."""
-        return known[self.agrees].tags & _GENDERS if self.agrees in known else frozenset()
+        return known[self.agrees].tags & GENDERS if self.agrees in known else frozenset()
 
     def total(self, menu: Menu, genders: frozenset[str], used: set[str]) -> int:
         """The sum of the weights of the allowed words, ``used`` being the words that other variables hold."""

@@ -13,13 +13,15 @@ Three liberties may be taken with the world:
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from onechange.storyworld.domain import Domain
+from onechange.storyworld.domain import GENDERS, Domain
 from onechange.storyworld.machine import NONE, Point, Way, fits, marked, unmarked, upcoming
 from onechange.storyworld.notation import Guard
 from onechange.storyworld.steps import Choice, Name
 from onechange.storyworld.words import Word
 
 Known = Mapping[str, Word]
+Said = tuple[str, Word, str]
+"""A text that the world forbids, the word that the variable holds from then on, and what the world asks for."""
 
 
 class Liberty(NamedTuple):
@@ -59,9 +61,16 @@ def liberties(point: Point, vague: frozenset[str], ahead: str | None) -> Iterato
                 if option.guard and not fits(option, known):
                     way = Way("", Point((option.steps, 0, rest), _without(known, option.guard), marks))
                     yield Liberty(way, option.guard.variable, *_closed(option.guard, known))
-        case (Name() as step, rest, marks) if step.variable not in vague:
-            for text, word, was in _other_words(step, known, unmarked(ahead, marks)):
-                way = Way(marked(text, marks), Point(rest, {step.variable: word, **known}, NONE))
+        case (Name() as step, rest, marks):
+            ahead = unmarked(ahead, marks)
+            if step.variable not in known:
+                ways = _other_first_words(step, known, ahead)
+            elif step.variable in vague and step.domain.tells(step.form):
+                ways = _other_gender(step, known, ahead)
+            else:
+                ways = _other_words(step, known, ahead)
+            for text, word, was in ways:
+                way = Way(marked(text, marks), Point(rest, {**known, step.variable: word}, NONE))
                 yield Liberty(way, step.variable, was, text)
         case _:
             pass
@@ -83,24 +92,36 @@ def _without(known: Known, guard: Guard) -> Known:
     return known
 
 
-def _other_words(step: Name, known: Known, ahead: str | None) -> Iterator[tuple[str, Word, str]]:
-    """The texts that ``step`` may not say, the words behind them, and what the world has instead."""
-    domain, form = step.domain, step.form
-    if held := known.get(step.variable):
-        menu = domain.wordings(form)
-        texts = (menu.leads[number] for number in menu.numbers(ahead))
-        yield from ((text, held, held.form(form)) for text in texts if text != held.form(form))
-        return
-    words, menu = domain.any(form)
-    if not domain.tells(form):
-        for word in words:
-            if not _not_free(word, domain, known):
-                own = word.form(form)
-                yield from ((text, word, own) for text in domain.wordings(form).leads if text != own)
-        return
+def _other_words(step: Name, known: Known, ahead: str | None) -> Iterator[Said]:
+    """Another word than the one that was told, which stays true."""
+    held = known[step.variable]
+    menu = step.domain.wordings(step.form)
+    for text in (menu.leads[number] for number in menu.numbers(ahead)):
+        if text != held.form(step.form):
+            yield text, held, held.form(step.form)
+
+
+def _other_gender(step: Name, known: Known, ahead: str | None) -> Iterator[Said]:
+    """A word of another gender than that of a pronoun that was all the story told so far: *Her name was Ben*."""
+    held = known[step.variable]
+    words, menu = step.domain.any(step.form)
     for number in menu.numbers(ahead):
-        if was := _not_free(words[number], domain, known):
-            yield menu.leads[number], words[number], was
+        if (words[number].tags ^ held.tags) & GENDERS:
+            yield menu.leads[number], words[number], held.form("he")
+
+
+def _other_first_words(step: Name, known: Known, ahead: str | None) -> Iterator[Said]:
+    """A word that is not free, or, where the form does not tell the word, the form that no free word has."""
+    words, menu = step.domain.any(step.form)
+    if step.domain.tells(step.form):
+        for number in menu.numbers(ahead):
+            if was := _not_free(words[number], step.domain, known):
+                yield menu.leads[number], words[number], was
+        return
+    free = [word for word in words if not _not_free(word, step.domain, known)]
+    for text in step.domain.wordings(step.form).leads:
+        if all(text != word.form(step.form) for word in free):
+            yield from ((text, word, word.form(step.form)) for word in free)
 
 
 def _not_free(word: Word, domain: Domain, known: Known) -> str:
@@ -108,7 +129,7 @@ def _not_free(word: Word, domain: Domain, known: Known) -> str:
     for variable, other in known.items():
         if other.text == word.text:
             return f"not that of {variable}"
-    if domain.owner and word.text not in known[domain.owner].details[domain.detail]:
+    if domain.owner and word.text not in known[domain.owner].details.get(domain.detail, ()):
         return f"a {domain.detail} of {known[domain.owner].text}"
     genders = domain.genders(known)
     return f"one of {domain.agrees}'s gender" if genders and not word.tags & genders else ""
