@@ -56,6 +56,6 @@ class Source(ABC):
         """How well ``texts`` agree with the world behind this source, ready for JSON; ``None``: no world is known.
 
         Each text begins where a story begins. ``ended``: whether its story came to an end there, or was cut off.
-        ``measures`` holds, by name, ``counts`` and ``of``, a number per text each: a measure over all is Σ counts / Σ of.
+        ``measures`` has by name ``counts`` and ``of``, a number per text each: a measure over all is Σ counts / Σ of.
         """
         return None

@@ -144,13 +144,13 @@ class _Search:
         """Those of the reading that leads farthest, in the order of the text."""
         found: list[Contradiction] = []
         trace = self._best
-        while trace:
-            trace, contradiction = trace
-            found.append(contradiction)
+        while trace is not None:
+            found.append(trace[1])
+            trace = trace[0]
         return found[::-1]
 
     def _ahead(self, position: int) -> str | None:
-        """The letters to choose ways by; ``None`` so near the end that ways would be missed which the text cuts short."""
+        """The letters to choose ways by; none near the end, where ways would be missed that the text cuts short."""
         return self.text[position : position + AHEAD] if position + AHEAD <= len(self.text) else None
 
     def _agrees(self, place: _Place, shown: str) -> bool:

@@ -6,8 +6,8 @@ Three liberties may be taken with the world:
   gender. What was told first stays true;
 - a variable is told for the first time with a word that is not free: another variable holds it, its gender does not
   fit, or it is a detail of something else;
-- an alternative is taken that its guard closes: the trait is another one, or what is spoken of was never told. Where the
-  guard wants something not to be known yet, it is told anew.
+- an alternative is taken that its guard closes: the trait is another one, or what is spoken of was never told. Where
+  the guard wants something not to be known yet, it is told anew.
 """
 
 from collections.abc import Iterator, Mapping
