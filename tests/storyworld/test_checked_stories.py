@@ -90,3 +90,19 @@ def test_the_figures_of_true_and_altered_stories() -> None:
     assert measures["world_parsed"]["counts"][1] < measures["world_read"]["counts"][1] == len(altered)
     assert found["contradictions"] == [[1, position, variable, was, others[0]]]
     assert json.loads(json.dumps(found)) == found
+
+
+def test_the_example_of_the_documentation() -> None:
+    """The table in docs/storyworld.md."""
+    true = WORLD.story(3).text
+    altered = true.replace("He gave it back", "She gave it back").replace(
+        "at the toy train", "at the toy truck"
+    )
+    strange = altered.replace("nailed the whistle", "whistled the nail")
+    found = WORLD.checked([true, altered, strange], [True] * 3)
+    assert found["measures"]["world_parsed"] == {"counts": [1113, 144, 144], "of": [1113, 1114, 1113]}
+    assert found["measures"]["world_read"]["counts"] == [1113, 1114, 886]
+    assert found["measures"]["world_contradictions"]["counts"] == [0, 2, 2]
+    two = [[144, "hero", "he", "she"], [476, "toy", "toy train", "toy truck"]]
+    assert found["contradictions"] == [[number, *one] for number in (1, 2) for one in two]
+    assert strange[886:].startswith("whistled the nail")
