@@ -99,7 +99,7 @@ class _Search:
                     return True
                 if trace and lost(point):
                     break
-                step = advance(point, self._ahead(position))
+                step = advance(point, self.text[position : position + AHEAD])
                 if step is None:
                     if position == len(self.text) and ended:
                         return True
@@ -148,10 +148,6 @@ class _Search:
             found.append(trace[1])
             trace = trace[0]
         return found[::-1]
-
-    def _ahead(self, position: int) -> str | None:
-        """The letters to choose ways by; none near the end, where ways would be missed that the text cuts short."""
-        return self.text[position : position + AHEAD] if position + AHEAD <= len(self.text) else None
 
     def _agrees(self, place: _Place, shown: str) -> bool:
         """Whether all of ``shown`` stands at ``place``; notes how far it does."""
