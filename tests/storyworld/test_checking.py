@@ -216,7 +216,8 @@ def test_what_follows_on_a_story_is_not_read() -> None:
 
 def test_of_two_readings_with_equally_many_contradictions_the_one_is_taken_that_goes_farther() -> None:
     """They meet in the last sentence, which breaks off: the contradiction must not be the one that stands in it."""
-    plot = "story:\n  ?hero.he It rained. <end>\n  It rained. [?hero.he |?hero.he ]<end>\nend:\n  They sang [a|one] song.\n"
+    plot = "story:\n  ?hero.he It rained. <end>\n  It rained. [?hero.he |?hero.he ]<end>\n"
+    plot += "end:\n  They sang [a|one] song.\n"
     rain = Grammar(
         {"words": WORDS}, {"s": "cast:\n  hero = person\nopening:\n  {hero} came.[ ]\n"}, {"plot": plot}
     )

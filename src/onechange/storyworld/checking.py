@@ -81,6 +81,7 @@ class _Search:
     def __init__(self, text: str) -> None:
         self.text, self.reached = text, 0
         self.passed: list[_Place] = []
+        self._forks: list[_Place] = []
         self._ends = [*(found.end() for found in END.finditer(text)), len(text) + 1]
         self._seen: set[tuple[Hashable, ...]] = set()
         self._best: _Trace = None
@@ -90,13 +91,10 @@ class _Search:
 
         ``ended``: to the end of a story there.
         """
-        self.passed = []
-        forks: list[_Place] = []
+        self.passed, self._forks = [], []
         while places:
             point, position, settled, vague, trace = places.pop()
-            while True:
-                if self.reached == len(self.text) and not ended:
-                    return True
+            while self.reached < len(self.text) or ended:
                 if trace and lost(point):
                     break
                 step = advance(point, self.text[position : position + AHEAD])
@@ -106,22 +104,13 @@ class _Search:
                     break
                 place = _Place(point, position, settled, vague, trace)
                 self.passed.append(place)
-                vague = _vague(place)
                 if isinstance(step, Fork):
-                    found = position, position < settled, vague, state(point)
-                    if found not in self._seen:
-                        self._seen.add(found)
-                        forks.append(place)
-                        for number in step.numbers:
-                            shown, following = step.take(number)
-                            if self._agrees(place, shown):
-                                places.append(_Place(following, position + len(shown), settled, vague, trace))
+                    places += self._ways(place, step)
                     break
                 if not self._agrees(place, step.text):
                     break
-                position += len(step.text)
-                point = step.point
-        for place in forks:
+                point, position, vague = step.point, position + len(step.text), _vague(place)
+        for place in self._forks:
             if place.position > self.reached - AHEAD:
                 self._left_out(place)
         return self.reached == len(self.text) and not ended
@@ -130,14 +119,13 @@ class _Search:
         """The places that one liberty leads to from those just passed."""
         found: list[_Place] = []
         for place in self.passed:
-            point, position, _, vague, trace = place
-            settled = self._ends[bisect(self._ends, position)]
-            for (shown, following), *against in liberties(
-                point, vague, self.text[position : position + AHEAD]
-            ):
+            position = place.position
+            ahead = self.text[position : position + AHEAD]
+            for (shown, following), *against in liberties(place.point, place.vague, ahead):
                 if self.text.startswith(shown, position):
-                    step = trace, Contradiction(position, *against)
-                    found.append(_Place(following, position + len(shown), settled, _vague(place), step))
+                    settled = self._ends[bisect(self._ends, position)]
+                    trace = place.trace, Contradiction(position, *against)
+                    found.append(_Place(following, position + len(shown), settled, _vague(place), trace))
         return found
 
     def contradictions(self) -> list[Contradiction]:
@@ -149,16 +137,29 @@ class _Search:
             trace = trace[0]
         return found[::-1]
 
+    def _ways(self, place: _Place, fork: Fork) -> list[_Place]:
+        """Where the ways lead whose text stands there; none where this state was met before."""
+        point, position, settled, _, trace = place
+        found = position, position < settled, place.vague, state(point)
+        if found in self._seen:
+            return []
+        self._seen.add(found)
+        self._forks.append(place)
+        vague = _vague(place)
+        ways = [fork.take(number) for number in fork.numbers]
+        return [
+            _Place(following, position + len(shown), settled, vague, trace)
+            for shown, following in ways
+            if self._agrees(place, shown)
+        ]
+
     def _agrees(self, place: _Place, shown: str) -> bool:
         """Whether all of ``shown`` stands at ``place``; notes how far it does."""
-        position = place.position
-        whole = self.text.startswith(shown, position)
-        end = position + (
-            len(shown) if whole else _common(shown, self.text[position : position + len(shown)])
-        )
+        there = self.text[place.position : place.position + len(shown)]
+        end = place.position + (len(shown) if there == shown else _common(there, shown))
         if end > self.reached and end >= place.settled:
             self.reached, self._best = end, place.trace
-        return whole
+        return there == shown
 
     def _left_out(self, place: _Place) -> None:
         """Notes how far the text agrees with those ways of a fork that the letters ahead left out."""

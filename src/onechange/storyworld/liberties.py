@@ -19,8 +19,8 @@ from onechange.storyworld.notation import Guard
 from onechange.storyworld.steps import Choice, Name
 from onechange.storyworld.words import Word
 
-Known = Mapping[str, Word]
-Said = tuple[str, Word, str]
+_Known = Mapping[str, Word]
+_Other = tuple[str, Word, str]
 """A text that the world forbids, the word that the variable holds from then on, and what the world asks for."""
 
 
@@ -76,7 +76,7 @@ def liberties(point: Point, vague: frozenset[str], ahead: str | None) -> Iterato
             pass
 
 
-def _closed(guard: Guard, known: Known) -> tuple[str, str]:
+def _closed(guard: Guard, known: _Known) -> tuple[str, str]:
     """What a guard that closes its alternative finds, and what the alternative says."""
     if guard.tag != "known":
         return known[guard.variable].text, guard.tag if guard.wanted else f"not {guard.tag}"
@@ -85,14 +85,14 @@ def _closed(guard: Guard, known: Known) -> tuple[str, str]:
     return known[guard.variable].text, "told anew"
 
 
-def _without(known: Known, guard: Guard) -> Known:
+def _without(known: _Known, guard: Guard) -> _Known:
     """The words known to an alternative that its guard closes: what is told anew is forgotten."""
     if guard.tag == "known" and not guard.wanted:
         return {variable: word for variable, word in known.items() if variable != guard.variable}
     return known
 
 
-def _other_words(step: Name, known: Known, ahead: str | None) -> Iterator[Said]:
+def _other_words(step: Name, known: _Known, ahead: str | None) -> Iterator[_Other]:
     """Another word than the one that was told, which stays true."""
     held = known[step.variable]
     menu = step.domain.wordings(step.form)
@@ -101,7 +101,7 @@ def _other_words(step: Name, known: Known, ahead: str | None) -> Iterator[Said]:
             yield text, held, held.form(step.form)
 
 
-def _other_gender(step: Name, known: Known, ahead: str | None) -> Iterator[Said]:
+def _other_gender(step: Name, known: _Known, ahead: str | None) -> Iterator[_Other]:
     """A word of another gender than that of a pronoun that was all the story told so far: *Her name was Ben*."""
     held = known[step.variable]
     words, menu = step.domain.any(step.form)
@@ -110,7 +110,7 @@ def _other_gender(step: Name, known: Known, ahead: str | None) -> Iterator[Said]
             yield menu.leads[number], words[number], held.form("he")
 
 
-def _other_first_words(step: Name, known: Known, ahead: str | None) -> Iterator[Said]:
+def _other_first_words(step: Name, known: _Known, ahead: str | None) -> Iterator[_Other]:
     """A word that is not free, or, where the form does not tell the word, the form that no free word has."""
     words, menu = step.domain.any(step.form)
     if step.domain.tells(step.form):
@@ -124,7 +124,7 @@ def _other_first_words(step: Name, known: Known, ahead: str | None) -> Iterator[
             yield from ((text, word, word.form(step.form)) for word in free)
 
 
-def _not_free(word: Word, domain: Domain, known: Known) -> str:
+def _not_free(word: Word, domain: Domain, known: _Known) -> str:
     """What the world asks for where it forbids ``word`` as a variable's first word; nothing where it allows it."""
     for variable, other in known.items():
         if other.text == word.text:
