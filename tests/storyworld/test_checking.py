@@ -144,6 +144,7 @@ SMALL_WORLD = Grammar({"words": WORDS}, {"sentences": SENTENCES}, {"plot": PLOT}
         ("A brave girl came. Her name was Ann. Ann dared.", []),
         ("A brave girl came. His name was Ann. Ann dared.", [("hero", "her", "his")]),
         ("A brave girl came. Her name was Tom. Tom dared.", [("hero", "she", "Tom")]),
+        ("A brave girl came. His name was Tom. Tom dared.", [("hero", "one of kind's gender", "his")]),
         ("A brave girl came. Her name was Ann. Eve dared.", [("hero", "Ann", "Eve")]),
         (
             "A kind boy named Ben met Eve. His house was red. Ben loved the blue house.",

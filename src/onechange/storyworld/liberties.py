@@ -111,17 +111,15 @@ def _other_gender(step: Name, known: _Known, ahead: str | None) -> Iterator[_Oth
 
 
 def _other_first_words(step: Name, known: _Known, ahead: str | None) -> Iterator[_Other]:
-    """A word that is not free, or, where the form does not tell the word, the form that no free word has."""
+    """A word that is not free; or a form that does not tell the word and that no free word has, of a free word."""
     words, menu = step.domain.any(step.form)
-    if step.domain.tells(step.form):
-        for number in menu.numbers(ahead):
-            if was := _not_free(words[number], step.domain, known):
-                yield menu.leads[number], words[number], was
-        return
-    free = [word for word in words if not _not_free(word, step.domain, known)]
-    for text in step.domain.wordings(step.form).leads:
-        if all(text != word.form(step.form) for word in free):
-            yield from ((text, word, word.form(step.form)) for word in free)
+    for number in menu.numbers(ahead):
+        if was := _not_free(words[number], step.domain, known):
+            yield menu.leads[number], words[number], was
+    if not step.domain.tells(step.form):
+        free = [(word, word.form(step.form)) for word in words if not _not_free(word, step.domain, known)]
+        for text in sorted({*step.domain.wordings(step.form).leads} - {own for _, own in free}):
+            yield from ((text, word, own) for word, own in free)
 
 
 def _not_free(word: Word, domain: Domain, known: _Known) -> str:
