@@ -144,6 +144,18 @@ SMALL_WORLD = Grammar({"words": WORDS}, {"sentences": SENTENCES}, {"plot": PLOT}
         ("A brave girl came. Her name was Ann. Ann dared.", []),
         ("A brave girl came. His name was Ann. Ann dared.", [("hero", "her", "his")]),
         ("A brave girl came. Her name was Tom. Tom dared.", [("hero", "she", "Tom")]),
+        (
+            "A kind girl named Ben met Tom. Her house was red. She found a blue house. Ben loved the blue house.",
+            [("hero", "one of kind's gender", "Ben"), ("color", "red", "told anew")],
+        ),
+        (
+            "A kind girl named Ben met Tom. Her house was red. He found a blue house. Ben loved the blue house.",
+            [("hero", "one of kind's gender", "Ben"), ("color", "red", "told anew"), ("hero", "she", "he")],
+        ),
+        (
+            "A kind girl came. Her name was Ben. She found a red house. Ben loved the red house.",
+            [("hero", "she", "Ben")],
+        ),
         ("A brave girl came. His name was Tom. Tom dared.", [("hero", "one of kind's gender", "his")]),
         ("A brave girl came. Her name was Ann. Eve dared.", [("hero", "Ann", "Eve")]),
         (

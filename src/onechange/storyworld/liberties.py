@@ -11,6 +11,7 @@ Three liberties may be taken with the world:
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from onechange.storyworld.domain import GENDERS, Domain
@@ -108,18 +109,27 @@ def _other_gender(step: Name, known: _Known, ahead: str | None) -> Iterator[_Oth
     for number in menu.numbers(ahead):
         if (words[number].tags ^ held.tags) & GENDERS:
             yield menu.leads[number], words[number], held.form("he")
+            yield menu.leads[number], _of_gender(words[number], held.tags & GENDERS), held.form("he")
 
 
 def _other_first_words(step: Name, known: _Known, ahead: str | None) -> Iterator[_Other]:
     """A word that is not free; or a form that does not tell the word and that no free word has, of a free word."""
     words, menu = step.domain.any(step.form)
+    genders = step.domain.genders(known)
     for number in menu.numbers(ahead):
         if was := _not_free(words[number], step.domain, known):
             yield menu.leads[number], words[number], was
+            if genders and not words[number].tags & genders:
+                yield menu.leads[number], _of_gender(words[number], genders), was
     if not step.domain.tells(step.form):
         free = [(word, word.form(step.form)) for word in words if not _not_free(word, step.domain, known)]
         for text in sorted({*step.domain.wordings(step.form).leads} - {own for _, own in free}):
             yield from ((text, word, own) for word, own in free)
+
+
+def _of_gender(word: Word, genders: frozenset[str]) -> Word:
+    """``word``, but of the gender that the world asks for: a girl named Ben may be *she* from then on, or *he*."""
+    return replace(word, tags=word.tags - GENDERS | genders)
 
 
 def _not_free(word: Word, domain: Domain, known: _Known) -> str:

@@ -68,7 +68,11 @@ def state(point: Point) -> Hashable:
         steps, number, rest = rest
         if number < len(steps):
             frames += (id(steps), number)
-    return tuple(frames), frozenset((variable, word.text) for variable, word in known.items()), marks
+    return (
+        tuple(frames),
+        frozenset((variable, word.text, word.tags) for variable, word in known.items()),
+        marks,
+    )
 
 
 def upcoming(point: Point) -> tuple[Literal | Choice | Name, Rest, frozenset[Mark]] | None:
