@@ -149,6 +149,10 @@ SMALL_WORLD = Grammar({"words": WORDS}, {"sentences": SENTENCES}, {"plot": PLOT}
             [("hero", "one of kind's gender", "Ben"), ("color", "red", "told anew")],
         ),
         (
+            "A kind girl named Ben met Tom. His house was red. He found a blue house. Ben loved the blue house.",
+            [("hero", "one of kind's gender", "Ben"), ("color", "red", "told anew")],
+        ),
+        (
             "A kind girl came. Her name was Ben. She found a red house. Ben loved the red house.",
             [("hero", "she", "Ben")],
         ),
