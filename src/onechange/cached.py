@@ -31,7 +31,8 @@ def decoder(model: Model, rows: int, *, weights: Weights = "float32", compiled: 
         return Cached(model, rows, weights=weights, compiled=compiled)
     if weights != "float32" or compiled:
         raise ValueError(
-            f"{type(model.blocks[0].attention).__name__} keeps no keys and values: weights are float32, nothing is compiled"
+            f"{type(model.blocks[0].attention).__name__} keeps no keys and values: its weights are float32, "
+            "and no step is compiled"
         )
     return Recomputing(model, rows)
 
@@ -45,9 +46,9 @@ def remembers(model: Model) -> bool:
 class Cached(Decoder):
     """The same scores as `onechange.decoding.Recomputing`, up to rounding.
 
-    ``weights``: how those of linear layers are held; with fewer than 32 bits keys and values are bf16 too. ``compiled``:
-    the step of one token is compiled, once for any length of text; that takes seconds and makes it several times as
-    fast. The model is copied, and stays as it is.
+    ``weights``: how those of linear layers are held; with fewer than 32 bits keys and values are bf16 too.
+    ``compiled``: the step of one token is compiled, once for any length of text; that takes seconds and makes it several
+    times as fast. The model is copied, and stays as it is.
     """
 
     def __init__(
