@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float, Int, Integer
 from torch import Tensor
 
+from onechange.compiled_step import compiled_step
 from onechange.decoding import Decoder, Recomputing, kept
 from onechange.key_value_cache import BLOCK, KeyValueCache
 from onechange.model import Model
@@ -47,7 +48,7 @@ class Cached(Decoder):
     """The same scores as `onechange.decoding.Recomputing`, up to rounding.
 
     ``weights``: how those of linear layers are held; with fewer than 32 bits keys and values are bf16 too.
-    ``compiled``: the step of one token is compiled, once for any length of text; that takes seconds and makes it several
+    ``compiled``: the step of one token is compiled, once for any length of text; that takes seconds, and makes it
     times as fast. The model is copied, and stays as it is.
     """
 
@@ -64,7 +65,7 @@ class Cached(Decoder):
         self._texts: list[list[int]] = [[0] for _ in range(rows)]  # of a row that was never begun, too
         self._scores = torch.zeros(rows, model.sizes.vocabulary)
         self._compiled = compiled
-        self._step = torch.compile(self._read, dynamic=False) if compiled else self._read
+        self._step = compiled_step(self._read) if compiled else self._read
 
     @torch.no_grad()
     def begin(self, texts: Mapping[int, Int[np.ndarray, " tokens"]]) -> None:
@@ -110,8 +111,8 @@ class Cached(Decoder):
         places = torch.arange(blocks * BLOCK).view(blocks, BLOCK)
         features = self._features(torch.from_numpy(filled), positions, places, fresh)
         for (keys, values), (new_keys, new_values) in zip(self._store, fresh, strict=True):
-            keys[rows, :, :blocks] = new_keys
-            values[rows, :, : blocks * BLOCK] = new_values
+            keys[:blocks, rows] = new_keys
+            values[:blocks, rows] = new_values
         found = self._scorer(features[torch.arange(len(texts)), last])
         self._scores = self._scores.index_copy(0, rows, found)
 
