@@ -14,7 +14,7 @@ from torch import Tensor
 
 from onechange.compiled_step import compiled_step
 from onechange.decoding import Decoder, Recomputing, kept
-from onechange.key_value_cache import BLOCK, KeyValueCache
+from onechange.key_value_cache import BLOCK, KeyValueCache, reading
 from onechange.model import Model
 from onechange.row_linear import RowLinear, Weights, rounded
 
@@ -40,7 +40,7 @@ def decoder(model: Model, rows: int, *, weights: Weights = "float32", compiled: 
 
 def remembers(model: Model) -> bool:
     """Whether the model's attention keeps anything, so that a cache is of use."""
-    return model.blocks[0].attention.room(1, 1, torch.float32) is not None
+    return model.room(1, 1, torch.float32) is not None
 
 
 @final
@@ -132,8 +132,9 @@ class Cached(Decoder):
         places: Int[Tensor, "seen block"],
         store: list[tuple[Tensor, Tensor]],
     ) -> Float[Tensor, "rows time width"]:
-        caches = [KeyValueCache(keys, values, positions, places) for keys, values in store]
-        return self._model.go_on(tokens, positions, caches)
+        now = reading(positions, places)
+        caches = [KeyValueCache(keys, values, now) for keys, values in store]
+        return self._model.go_on(tokens, caches)
 
     def _places(self, tokens: int) -> Int[Tensor, "seen block"]:
         """The blocks that hold so many tokens. Compiled code is made for any number of them but 1 and all."""
@@ -144,6 +145,6 @@ class Cached(Decoder):
         return places
 
     def _room(self, rows: int, blocks: int) -> list[tuple[Tensor, Tensor]]:
-        made = [block.attention.room(rows, blocks * BLOCK, self._dtype) for block in self._model.blocks]
-        assert all(made), "attention that keeps nothing is read anew: see `remembers`"
+        made = self._model.room(rows, blocks * BLOCK, self._dtype)
+        assert made is not None, "attention that keeps nothing is read anew: see `remembers`"
         return made

@@ -18,15 +18,30 @@ positions of a text together, every text and head would begin on memory pages of
 texts in a window of 512 took half as long again."""
 
 
+class Reading(NamedTuple):
+    """What is read now and how far it looks back, for all layers alike."""
+
+    positions: Int[Tensor, "rows time"]
+    """Where the tokens stand, each row at positions of its own."""
+    places: Int[Tensor, "seen block"]
+    """0, 1, 2, …, in blocks: the positions that are looked back at, the furthest of any row among them."""
+    block: Int[Tensor, "rows time"]
+    within: Int[Tensor, "rows time"]
+    row: Int[Tensor, "rows 1"]
+
+
+def reading(positions: Int[Tensor, "rows time"], places: Int[Tensor, "seen block"]) -> Reading:
+    """Worked out once for all layers."""
+    row = torch.arange(len(positions), device=positions.device)[:, None]
+    return Reading(positions, places, positions // BLOCK, positions % BLOCK, row)
+
+
 class KeyValueCache(NamedTuple):
     """One layer's. It is written in place: whoever reads more tokens finds those of before."""
 
     keys: Float[Tensor, "blocks rows some block head"]
     values: Float[Tensor, "blocks rows some block head"]
-    positions: Int[Tensor, "rows time"]
-    """Where the tokens stand that are read now."""
-    places: Int[Tensor, "seen block"]
-    """0, 1, 2, …, in blocks: the positions that are looked back at, the furthest of any row among them."""
+    now: Reading
 
     def attend(
         self,
@@ -45,25 +60,22 @@ class KeyValueCache(NamedTuple):
         query = query.unflatten(1, (key.shape[1], -1))  # rows some shared time head
         if bias is not None:
             bias = bias.unflatten(1, query.shape[1:3])
-        # A query at a time, compiled, is one pass over what is kept.
-        alone = query.shape[-2] == 1 and torch.compiler.is_compiling()
-        mixed = (self._one if alone else self._many)(query, self._seen(reach), bias)
+        mixed = (self._one if query.shape[-2] == 1 else self._many)(query, self._seen(reach), bias)
         return mixed.flatten(1, 2)
 
     def _keep(self, key: Float[Tensor, "rows some time head"], value: Tensor) -> None:
-        row = torch.arange(key.shape[0], device=key.device)[:, None]
-        block, within = self.positions // BLOCK, self.positions % BLOCK
+        now = self.now
         for held, new in ((self.keys, key), (self.values, value)):
-            held[block, row, :, within] = new.transpose(1, 2).to(held.dtype)
+            held[now.block, now.row, :, now.within] = new.transpose(1, 2).to(held.dtype)
 
     def _seen(self, reach: int | None) -> Bool[Tensor, "rows 1 1 time places"]:
-        distance = self.positions[:, None, None, :, None] - self.places.flatten()
+        distance = self.now.positions[:, None, None, :, None] - self.now.places.flatten()
         return distance >= 0 if reach is None else (distance >= 0) & (distance < reach)
 
     def _many(
         self, query: Float[Tensor, "rows some shared time head"], seen: Tensor, bias: Tensor | None
     ) -> Float[Tensor, "rows some shared time head"]:
-        kept = (held[: len(self.places)].movedim(0, 2).flatten(2, 3) for held in (self.keys, self.values))
+        kept = (held[: len(self.now.places)].movedim(0, 2).flatten(2, 3) for held in (self.keys, self.values))
         shared = (-1, -1, query.shape[2], -1, -1)
         keys, values = (held.to(query.dtype).unsqueeze(2).expand(shared) for held in kept)
         return mix(query, keys, values, seen, bias)
@@ -71,15 +83,21 @@ class KeyValueCache(NamedTuple):
     def _one(
         self, query: Float[Tensor, "rows some shared 1 head"], seen: Tensor, bias: Tensor | None
     ) -> Float[Tensor, "rows some shared 1 head"]:
-        keys, values = (
-            held[: len(self.places)].to(query.dtype).unsqueeze(3) for held in (self.keys, self.values)
-        )
-        scores = (keys * query).sum(-1) / query.shape[-1] ** 0.5  # seen rows some shared block
-        scores = scores.movedim(0, -2).flatten(-2)
+        """Block by block as they lie, so that nothing is copied. Compiled, both products are one pass over what is
+        kept; to multiply matrices of one row takes several times as long."""
+        fused = torch.compiler.is_compiling()
+        keys, values = (held[: len(self.now.places)].to(query.dtype) for held in (self.keys, self.values))
+        query = query.squeeze(-2)  # rows some shared head
+        scores = (
+            (keys.unsqueeze(3) * query.unsqueeze(-2)).sum(-1) if fused else query @ keys.transpose(-1, -2)
+        )  # seen rows some shared block
+        scores = scores.movedim(0, -2).flatten(-2) / query.shape[-1] ** 0.5
         scores = scores if bias is None else scores + bias.squeeze(-2)
         shares = scores.masked_fill(~seen.squeeze(-2), -torch.inf).softmax(-1)
-        shares = shares.unflatten(-1, self.places.shape).movedim(-2, 0)
-        return (shares.unsqueeze(-1) * values).sum((0, -2)).unsqueeze(-2)
+        shares = shares.unflatten(-1, self.now.places.shape).movedim(-2, 0)
+        if fused:
+            return (shares.unsqueeze(-1) * values.unsqueeze(3)).sum((0, -2)).unsqueeze(-2)
+        return (shares @ values).sum(0).unsqueeze(-2)
 
 
 def room(
