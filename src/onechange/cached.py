@@ -25,15 +25,15 @@ READ_AT_ONCE = 16_384
 def decoder(model: Model, rows: int, *, weights: Weights = "float32", compiled: bool = False) -> Decoder:
     """The fastest way for ``model``, the settings being those of `Cached`.
 
-    Attention that keeps nothing is read anew for every token, which no way of compiling or rounding is made for: with
-    other settings that is a `ValueError`.
+    Attention that keeps nothing is read anew for every token, with weights as they are: a `ValueError` if others are
+    asked for.
     """
     if remembers(model):
         return Cached(model, rows, weights=weights, compiled=compiled)
-    if weights != "float32" or compiled:
+    if weights != "float32":
         raise ValueError(
-            f"{type(model.blocks[0].attention).__name__} keeps no keys and values: its weights are float32, "
-            "and no step is compiled"
+            f"weights = {weights!r}: {type(model.blocks[0].attention).__name__} keeps no keys and values, and is read "
+            "anew for every token with weights in float32"
         )
     return Recomputing(model, rows)
 
