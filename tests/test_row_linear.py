@@ -1,15 +1,16 @@
 """Linear layers with weights of fewer bits, against torch's own and against weights rounded by hand."""
 
 import copy
+import json
+import subprocess
+import sys
+from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from onechange.cached import Cached
-from onechange.decoding import Recomputing
 from onechange.model import Model
 from onechange.row_linear import RowLinear, Weights, rounded
 from small_models import small_model
@@ -85,26 +86,23 @@ def by_hand(model: Model, kind: Weights) -> Model:
     return made
 
 
-@pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(("rows", "kind"), [(1, "float32"), (1, "int8"), (3, "bf16")])
-def test_compiled_steps_score_as_plain_ones_do(rows: int, kind: Weights) -> None:
-    """Two models of one class: what was compiled for the first must not serve the second."""
-    chance = np.random.default_rng(2)
-    for position in ("rope", "learned"):
-        model = small_model(29, 70, position=position).eval()
-        texts = {row: chance.integers(0, 29, 5 + row) for row in range(rows)}
-        plain, compiled = Cached(model, rows, weights=kind), Cached(model, rows, weights=kind, compiled=True)
-        truth = Recomputing(rounded(model, kind), rows)
-        for found in (plain, compiled, truth):
-            found.begin(texts)
-        close = 1e-5 if kind == "float32" else 0.05
-        for _ in range(90):  # past the end of the window
-            largest = float(truth.scores().abs().max())
-            assert (compiled.scores() - plain.scores()).abs().max() < close * largest
-            assert (compiled.scores() - truth.scores()).abs().max() < close * largest
-            tokens = truth.scores().argmax(-1).numpy()
-            for found in (plain, compiled, truth):
-                found.append(tokens)
+@pytest.mark.parametrize(
+    ("weights", "rows"),
+    [
+        ("int8", 1),
+        pytest.param("float32", 1, marks=pytest.mark.long),
+        pytest.param("bf16", 3, marks=pytest.mark.long),
+    ],
+)
+def test_compiled_steps_score_as_plain_ones_do(weights: Weights, rows: int) -> None:
+    """In a process of its own, since the compiler cannot see through the checks of shapes."""
+    program = Path(__file__).with_name("compiled_steps.py")
+    command = [sys.executable, program, weights, str(rows)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    for case in json.loads(ran.stdout):
+        assert case["steps"] == 90 and case["distinct"] > 5, "past the end of the window, with some variety"
+        assert case["from_plain"] < (1e-5 if weights == "float32" else 0.05), case
 
 
 def test_no_product_is_made_of_weights_that_were_not_rounded() -> None:

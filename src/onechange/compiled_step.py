@@ -18,7 +18,8 @@ def compiled_step(method: Callable[Given, Made]) -> Callable[Given, Made]:
     """``method`` of one object, compiled at its first call.
 
     What the compiler made it keeps with the code, and without its checks would give it to every other object of the
-    class; so the code is copied first.
+    class; so the code is copied first. For the same reason a method that it can only compile in parts is an error of
+    torch's: functions that are called keep what was made for them too.
     """
     assert isinstance(method, MethodType)
     function: Any = method.__func__
@@ -32,5 +33,6 @@ def compiled_step(method: Callable[Given, Made]) -> Callable[Given, Made]:
     return torch.compile(
         MethodType(copied, method.__self__),
         dynamic=False,
+        fullgraph=True,
         options={"guard_filter_fn": torch.compiler.skip_all_guards_unsafe, "size_asserts": False},
     )
