@@ -245,6 +245,81 @@ class Sample(TypedDict):
     prompt: str
     text: str
     number: NotRequired[Count]
+    ended: NotRequired[bool]
+    marks: NotRequired["StoryMarks | None"]
+
+
+Span = tuple[Count, Count]
+
+
+class StoryMarks(TypedDict):
+    """Where in a story's text something was found, as far as it is shown."""
+
+    copies: list[Span]
+    longest_copy: Span | None
+    repeated: list[Span]
+    unknown: list[Span]
+
+
+class StoryFigure(TypedDict):
+    """One measure of stories, of real ones or an arm's; all None where it applies to none of them."""
+
+    figure: Real | None
+    low: Real | None
+    high: Real | None
+    stories: NotRequired[Count]
+    seeds: NotRequired[Count]
+
+
+class StoryDifference(TypedDict):
+    """One measure of an arm minus that of something else; ``p`` and ``p_holm`` are None where nothing is judged."""
+
+    difference: Real
+    low: Real | None
+    high: Real | None
+    p: Real | None
+    p_holm: Real | None
+    verdict: str
+    seeds: NotRequired[Count]
+
+
+StoryFigures = dict[str, StoryFigure]
+StoryDifferences = dict[str, StoryDifference | None] | None
+
+
+class ArmStories(TypedDict):
+    """What is measured of an arm's stories, by measure."""
+
+    best: StoryFigures
+    last: StoryFigures
+    versus_parent: StoryDifferences
+    versus_parent_last: StoryDifferences
+    last_versus_best: StoryDifferences
+
+
+class RankCorrelation(TypedDict):
+    """Spearman's ρ at one level."""
+
+    rho: Real | None
+    p: Real | None
+
+
+class StoryTracking(TypedDict):
+    """How one measure goes with the loss over a study's checkpoints."""
+
+    points: Count
+    all: Real | None
+    between_arms: RankCorrelation | None
+    within_arms: RankCorrelation | None
+    within_runs: RankCorrelation | None
+
+
+class RealStories(TypedDict):
+    """The validation stories that samples are set beside."""
+
+    prompt_words: Count
+    characters: Positive
+    real: StoryFigures
 
 
 def fit(value: Any, kind: Any, where: object) -> None:

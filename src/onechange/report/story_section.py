@@ -1,0 +1,86 @@
+"""What the page's section on measured stories is made of."""
+
+from typing import Any
+
+from onechange.report import story_sentences, story_table, story_tracking
+from onechange.report.digits import DASH, significant
+from onechange.report.story_figures import JUDGED, ArmStories, StoryFigures, read
+from onechange.report.study import Arm, Study
+from onechange.stories.measures import ALL
+
+COMPARED = {
+    "last_versus_best": "last step minus best",
+    "versus_parent": "minus its parent, at best",
+    "versus_parent_last": "minus its parent, at last",
+}
+HEADS = ("difference", "95% interval", "p", "Holm’s p", "verdict")
+
+
+def section(study: Study) -> dict[str, Any] | None:
+    """Tables and sentences; None where no story was measured."""
+    written = read(study)
+    if written is None:
+        return None
+    columns, groups = story_table.columns(written), story_table.rows(written)
+    differences = _differences(written)
+    return {
+        "reference": written.reference,
+        "stories": _stories(written),
+        "over": _over(written),
+        "missing": [arm.name for arm in study.arms if written.arm(arm.name) is None],
+        "arms": [(one.arm, 1 + one.goes_on) for one in written.arms],
+        "columns": columns,
+        "groups": groups,
+        "sides": any(cell.side for _, rows in groups for row in rows for cell in row.figures),
+        "last": story_sentences.last_against_best(written),
+        "parents": story_sentences.against_parents(study, written),
+        "heads": HEADS,
+        "differences": differences,
+        "judged": any(cells[-1] in JUDGED for _, _, lines in differences for _, cells in lines),
+        "tracking": story_tracking.rows(written),
+        "tracking_words": story_tracking.words(written),
+        "levels": list(story_tracking.LEVELS.values()),
+    }
+
+
+def _stories(written: StoryFigures) -> int | None:
+    """How many stories a run wrote at one step, where all wrote as many."""
+    found = {
+        (((run.get("best") or {}).get("written") or {}).get("length") or {}).get("stories")
+        for one in written.arms
+        for run in one.arm.runs
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def _over(written: StoryFigures) -> str:
+    seeds = {found["seeds"] for one in written.arms for found in one.found["best"].values() if "seeds" in found}
+    return "seeds" if seeds and max(seeds) > 2 else "the samples, not over seeds"
+
+
+def _differences(written: StoryFigures) -> list[tuple[Arm, str, list[tuple[str, list[str]]]]]:
+    return [
+        (one.arm, title, lines)
+        for one in written.arms
+        for key, title in COMPARED.items()
+        if (lines := _lines(written, one, key))
+    ]
+
+
+def _lines(written: StoryFigures, one: ArmStories, key: str) -> list[tuple[str, list[str]]]:
+    found = one.differences(key)
+    lines = []
+    for name in written.measures():
+        if name in found:
+            this = found[name]
+            limits = [this["low"], this["high"]]
+            interval = [written.apart(limit, name) for limit in limits if limit is not None]
+            cells = [
+                written.apart(this["difference"], name),
+                " to ".join(interval) or DASH,
+                significant(this["p"], 2),
+                significant(this["p_holm"], 2),
+                this["verdict"],
+            ]
+            lines.append((ALL[name].label, cells))
+    return lines
