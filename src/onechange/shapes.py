@@ -127,6 +127,28 @@ class Probes(TypedDict):
     attention: AttentionByDistance | None
 
 
+class Counted(TypedDict):
+    """One measure of stories, story by story: a count, and what it is out of."""
+
+    counts: list[Annotated[float, Meta(gt=-1e15, lt=1e15)]]
+    of: list[Count]
+
+
+class Written(TypedDict):
+    """The measures of what a checkpoint wrote; which prompt each story has."""
+
+    stories: Count
+    characters: Count
+    prompts: list[Count]
+    measures: dict[str, Counted]
+
+
+class WrittenInAWorld(Written):
+    """The same, with those of the stories without a prompt, where the corpus's world is known."""
+
+    world: NotRequired[Written]
+
+
 class OnText(TypedDict):
     """The ruler's figures on one text."""
 
@@ -147,6 +169,7 @@ class Figures(OnText):
     rough_nats_per_character: NotRequired[Real]
     readings: NotRequired[Readings]
     probes: NotRequired[Probes]
+    written: NotRequired[WrittenInAWorld]
     test: NotRequired[OnText]
 
 
@@ -212,6 +235,23 @@ Arm = TypedDict(
 """`arm.json`."""
 
 
+class StoryFigure(TypedDict):
+    """A measure of stories with its interval, and to how many stories it applies."""
+
+    figure: Real | None
+    low: Real | None
+    high: Real | None
+    stories: Count
+
+
+class RealStories(TypedDict):
+    """What samples are set beside."""
+
+    prompt_words: Count
+    characters: Positive
+    real: dict[str, StoryFigure]
+
+
 class Corpus(TypedDict):
     """`corpus.json`."""
 
@@ -237,6 +277,20 @@ class Corpus(TypedDict):
     notes: list[str]
     settings: Settings
     excerpt: NotRequired[str]
+    stories: NotRequired[RealStories | None]
+
+
+Span = tuple[Count, Count]
+
+
+class Marks(TypedDict):
+    """Where what may be marked in a sample's text begins and ends."""
+
+    copies: list[Span]
+    longest_copy: Span
+    repeated: list[Span]
+    loop: Span
+    unknown: list[Span]
 
 
 class Sample(TypedDict):
@@ -246,80 +300,7 @@ class Sample(TypedDict):
     text: str
     number: NotRequired[Count]
     ended: NotRequired[bool]
-    marks: NotRequired["StoryMarks | None"]
-
-
-Span = tuple[Count, Count]
-
-
-class StoryMarks(TypedDict):
-    """Where in a story's text something was found, as far as it is shown."""
-
-    copies: list[Span]
-    longest_copy: Span | None
-    repeated: list[Span]
-    unknown: list[Span]
-
-
-class StoryFigure(TypedDict):
-    """One measure of stories, of real ones or an arm's; all None where it applies to none of them."""
-
-    figure: Real | None
-    low: Real | None
-    high: Real | None
-    stories: NotRequired[Count]
-    seeds: NotRequired[Count]
-
-
-class StoryDifference(TypedDict):
-    """One measure of an arm minus that of something else; ``p`` and ``p_holm`` are None where nothing is judged."""
-
-    difference: Real
-    low: Real | None
-    high: Real | None
-    p: Real | None
-    p_holm: Real | None
-    verdict: str
-    seeds: NotRequired[Count]
-
-
-StoryFigures = dict[str, StoryFigure]
-StoryDifferences = dict[str, StoryDifference | None] | None
-
-
-class ArmStories(TypedDict):
-    """What is measured of an arm's stories, by measure."""
-
-    best: StoryFigures
-    last: StoryFigures
-    versus_parent: StoryDifferences
-    versus_parent_last: StoryDifferences
-    last_versus_best: StoryDifferences
-
-
-class RankCorrelation(TypedDict):
-    """Spearman's ρ at one level."""
-
-    rho: Real | None
-    p: Real | None
-
-
-class StoryTracking(TypedDict):
-    """How one measure goes with the loss over a study's checkpoints."""
-
-    points: Count
-    all: Real | None
-    between_arms: RankCorrelation | None
-    within_arms: RankCorrelation | None
-    within_runs: RankCorrelation | None
-
-
-class RealStories(TypedDict):
-    """The validation stories that samples are set beside."""
-
-    prompt_words: Count
-    characters: Positive
-    real: StoryFigures
+    marks: NotRequired[Marks]
 
 
 def fit(value: Any, kind: Any, where: object) -> None:

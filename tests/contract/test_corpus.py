@@ -92,3 +92,19 @@ def test_wrong_kinds_of_settings(table: dict[str, Any]) -> None:
         family.resolve("corpus", {**table, "characters": "many"})
     with pytest.raises(LookupError, match="its settings are"):
         family.resolve("corpus", {**table, "colour": 1})
+
+
+def test_stories_are_checked_against_a_world_or_there_is_none(table: dict[str, Any]) -> None:
+    source = family.build("corpus", table)
+    texts = [
+        *(document for document, _ in zip(source.documents(), range(2), strict=False)),
+        "Nonsense, cut o",
+    ]
+    found = source.checked(texts, [True, True, False])
+    if found is None:
+        return
+    assert json.loads(json.dumps(found)) == found
+    assert (found["stories"], found["characters"]) == (3, sum(map(len, texts)))
+    for name, measure in found["measures"].items():
+        assert len(measure["counts"]) == len(measure["of"]) == 3, name
+        assert measure["counts"][0] in (0, measure["of"][0]), f"{name}: its own stories have the best value"

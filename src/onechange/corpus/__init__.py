@@ -1,7 +1,7 @@
 """The family `corpus`: where documents come from. One file per source."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -50,4 +50,12 @@ class Source(ABC):
 
     def log_probability(self, document: str) -> float | None:
         """The exact log-probability of ``document`` in nats, where the source knows it: the entropy floor."""
+        return None
+
+    def checked(self, texts: Sequence[str], ended: Sequence[bool]) -> dict[str, Any] | None:
+        """How well ``texts`` agree with the world behind this source, ready for JSON; ``None``: no world is known.
+
+        Each text begins where a story begins. ``ended``: whether its story came to an end there, or was cut off.
+        ``measures`` has by name ``counts`` and ``of``, a number per text each: a measure over all is Σ counts / Σ of.
+        """
         return None

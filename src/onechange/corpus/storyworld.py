@@ -5,12 +5,12 @@ over validation stories, divided by their characters, is the entropy floor that 
 What the world is made of and how the floor is computed: ``docs/storyworld.md``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, final
 
 from onechange.corpus import Source
 from onechange.seed import stream
-from onechange.storyworld import files, grammar, reading, telling
+from onechange.storyworld import checking, figures, files, grammar, reading, telling
 
 
 @final
@@ -66,3 +66,9 @@ class Storyworld(Source):
         The separator that follows is certain, so it adds 0.
         """
         return reading.log_probability(reading.read(self._grammar.start, document))
+
+    def checked(self, texts: Sequence[str], ended: Sequence[bool]) -> dict[str, Any]:
+        """Each text read back by the world, as far as it goes: see `onechange.storyworld.figures.figures`."""
+        start = self._grammar.start
+        found = [checking.check(start, text, end) for text, end in zip(texts, ended, strict=True)]
+        return figures.figures(texts, found)

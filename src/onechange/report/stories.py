@@ -25,21 +25,21 @@ class Kind:
 KINDS: dict[str, Kind] = {
     "copied": Kind(
         "copies",
-        "Copied",
-        f"{COPY} characters or more that stand word for word in the training text",
+        "copied",
+        f"{COPY} characters or more, word for word in the training text too",
         ("passage copied", "passages copied"),
     ),
     "repeated": Kind(
         "repeated",
         "repeated",
-        f"{PHRASE} words or more that stood in the story before",
+        f"{PHRASE} words or more that the story has said before",
         ("passage repeated", "passages repeated"),
     ),
     "unknown": Kind(
         "unknown",
         "no word",
-        "a word that stands neither in the training text nor in the prompt",
-        ("word that is none", "words that are none"),
+        "neither in the training text nor in the beginning",
+        ("word that is no word", "words that are no words"),
     ),
 }
 """The outermost first."""

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from itertools import chain
+from typing import Literal
 
 from onechange import shapes
+from onechange.report import story_shapes
 from onechange.report.digits import DASH, decimals_for, plain, signed
 from onechange.report.study import Arm, Point, Study
 from onechange.stories.measures import ALL, WORLD
@@ -17,8 +19,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "The corpus’s world": tuple(WORLD),
 }
 """Every measure, in the order in which reports show them."""
+Compared = Literal["last_versus_best", "versus_parent", "versus_parent_last"]
 JUDGED = ("better", "worse", "higher", "lower", "no difference seen")
-Differences = dict[str, shapes.StoryDifference]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,18 +28,18 @@ class ArmStories:
     """An arm and what is measured of its stories."""
 
     arm: Arm
-    found: shapes.ArmStories
+    found: story_shapes.ArmStories
 
     @property
     def goes_on(self) -> bool:
         """Whether some run's last checkpoint is another one than its best."""
         return self.found["last_versus_best"] is not None
 
-    def differences(self, key: str) -> Differences:
-        """``last_versus_best``, ``versus_parent`` or ``versus_parent_last``, by measure; empty where there is none."""
-        return {name: one for name, one in (self.found[key] or {}).items() if one and name in ALL}
+    def differences(self, key: Compared) -> story_shapes.Differences:
+        """By measure; empty where there is none."""
+        return {name: one for name, one in (self.found[key] or {}).items() if name in ALL}
 
-    def figure(self, point: Point, measure: str) -> shapes.StoryFigure | None:
+    def figure(self, point: Point, measure: str) -> story_shapes.Figure | None:
         return self.found[point].get(measure)
 
 
@@ -47,9 +49,9 @@ class StoryFigures:
 
     reference: shapes.RealStories | None
     arms: tuple[ArmStories, ...]
-    tracking: dict[str, shapes.StoryTracking]
+    tracking: dict[str, story_shapes.Tracking]
 
-    def real(self, measure: str) -> shapes.StoryFigure | None:
+    def real(self, measure: str) -> story_shapes.Figure | None:
         return self.reference["real"].get(measure) if self.reference else None
 
     def groups(self) -> list[tuple[str, list[str]]]:
@@ -65,7 +67,7 @@ class StoryFigures:
         return next((one for one in self.arms if one.arm.name == name), None)
 
     def decimals(self, measure: str) -> int:
-        """For all figures of one measure, from the finest interval of them."""
+        """For all figures of one measure: what the finest interval deserves, but one more than the coarsest at most."""
         points: tuple[Point, ...] = ("best", "last")
         shown = [self.real(measure), *(one.figure(point, measure) for one in self.arms for point in points)]
         halves = [
@@ -73,7 +75,11 @@ class StoryFigures:
             for found in shown
             if found and found["low"] is not None and found["high"] is not None
         ]
-        return decimals_for(halves, least=0, most=2, unknown=scale(measure) == 1)
+        finest, coarsest = (
+            decimals_for(some, least=0, most=2, unknown=0 if scale(measure) == 100 else 2)
+            for some in (halves, [max(halves, default=0.0)])
+        )
+        return min(finest, coarsest + 1)
 
     def written(self, value: float | None, measure: str) -> str:
         """A figure as text: ``3.1%``, ``657``; a dash where there is none."""
@@ -91,13 +97,13 @@ def read(study: Study) -> StoryFigures | None:
     arms = []
     for arm in study.arms:
         if (found := arm.record.get("stories")) is not None:
-            shapes.fit(found, shapes.ArmStories, f"results.json: stories of {arm.name}")
+            shapes.fit(found, story_shapes.ArmStories, f"results.json: stories of {arm.name}")
             arms.append(ArmStories(arm, found))
     if not any(chain.from_iterable(one.found["best"] for one in arms)):
         return None
     reference, tracking = study.record.get("stories"), study.record.get("stories_tracking") or {}
     shapes.fit(reference, shapes.RealStories | None, "results.json: stories")
-    shapes.fit(tracking, dict[str, shapes.StoryTracking], "results.json: stories_tracking")
+    shapes.fit(tracking, dict[str, story_shapes.Tracking], "results.json: stories_tracking")
     return StoryFigures(reference, tuple(arms), {name: tracking[name] for name in ALL if name in tracking})
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from onechange.report import answer
+from onechange.report import answer, story_shapes
 from onechange.report.digits import between
-from onechange.report.story_figures import JUDGED, ArmStories, Differences, StoryFigures, scale
+from onechange.report.story_figures import JUDGED, ArmStories, StoryFigures, scale
 from onechange.report.study import Arm, Point, Study
+from onechange.report.wording import listed
 from onechange.stories.measures import ALL
 
 COPYING = ("copied", "longest_copy")
@@ -15,10 +16,11 @@ _WORDS = ("better", "worse", "higher", "lower")
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What is compared, in a few words, and sentences about it."""
+    """What is compared, in a few words, and sentences about it. ``caution`` says why nothing is judged, if so."""
 
     arm: Arm
     compared: str
+    caution: str | None
     sentences: tuple[str, ...]
 
 
@@ -30,9 +32,17 @@ def last_against_best(written: StoryFigures) -> list[Told]:
             steps = {point: between(one.arm.steps_at(point)) for point in ("best", "last")}
             pair = _Pair(written, (one, "best"), (one, "last"), found)
             others = [name for name in pair.names if name not in COPYING]
-            sentences = (*pair.unjudged(), *pair.copying(), *pair.moved(others))
-            told.append(Told(one.arm, f"at step {steps['last']} instead of {steps['best']}", sentences))
+            compared = f"at step {steps['last']} instead of {steps['best']}"
+            told.append(Told(one.arm, compared, pair.caution(), (*pair.copying(), *pair.moved(others))))
     return told
+
+
+def ended_at_best(written: StoryFigures) -> str | None:
+    """Which arms have nothing past their best step, in a sentence."""
+    names = [one.arm.name for one in written.arms if not one.goes_on]
+    if not names:
+        return None
+    return f"The last step of {listed(names)} is {'its' if len(names) == 1 else 'their'} best."
 
 
 def against_parents(study: Study, written: StoryFigures) -> list[Told]:
@@ -42,9 +52,21 @@ def against_parents(study: Study, written: StoryFigures) -> list[Told]:
         parent, found = written.arm(one.arm.parent), one.differences("versus_parent")
         if parent is not None and found:
             pair = _Pair(written, (parent, "best"), (one, "best"), found)
-            sentences = (*pair.unjudged(), *pair.moved(pair.names))
-            told.append(Told(one.arm, answer.change(study, one.arm), sentences))
+            label = answer.change(study, one.arm)
+            told.append(Told(one.arm, label, pair.caution(), tuple(pair.moved(pair.names))))
     return told
+
+
+def common_caution(told: Sequence[Told]) -> str | None:
+    """What holds for all of them, so that it need not be said of each; None where they differ."""
+    found = {one.caution for one in told}
+    return found.pop() if len(found) == 1 else None
+
+
+def cautioned(one: Told, common: str | None) -> str:
+    """The sentences as one text, with their own caution if that is not the ``common`` one."""
+    own = [one.caution] if one.caution and one.caution != common else []
+    return " ".join([*own, *one.sentences])
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +76,7 @@ class _Pair:
     written: StoryFigures
     before: tuple[ArmStories, Point]
     after: tuple[ArmStories, Point]
-    found: Differences
+    found: story_shapes.Differences
 
     @property
     def names(self) -> list[str]:
@@ -65,15 +87,15 @@ class _Pair:
     def judged(self) -> bool:
         return all(one["verdict"] in JUDGED for one in self.found.values())
 
-    def unjudged(self) -> list[str]:
-        """Why nothing is judged, where it is not."""
+    def caution(self) -> str | None:
+        """Why nothing is judged; None where it is."""
         if self.judged:
-            return []
+            return None
         reason = next(one["verdict"] for one in self.found.values() if one["verdict"] not in JUDGED)
         if reason.startswith("one seed"):
-            seeds = max(one.get("seeds", 1) for one in self.found.values())
+            seeds = max(one["seeds"] for one in self.found.values())
             reason = f"{answer.seeds_in_words(seeds)}: not judged"
-        return [f"{reason[:1].upper()}{reason[1:]}; the intervals are over the samples alone."]
+        return f"{reason[:1].upper()}{reason[1:]}. Intervals are over the samples alone."
 
     def copying(self) -> list[str]:
         """Whether more is copied."""
@@ -120,7 +142,7 @@ class _Pair:
         return "; ".join(self._item(name, real=real) for name in names)
 
     def _item(self, name: str, verdict: bool = False, real: bool = False) -> str:
-        """``longest copy 38 → 44 (+2 to +10; real stories 38)``."""
+        """``longest copy, 38 → 44 (+2 to +10; real stories 38)``."""
         values = [one.figure(point, name) for one, point in (self.before, self.after)]
         before, after = (self.written.written(value and value["figure"], name) for value in values)
         found, notes = self.found[name], []
@@ -128,8 +150,10 @@ class _Pair:
             limits = " to ".join(self.written.apart(limit, name) for limit in (found["low"], found["high"]))
             notes.append(limits + " points" * (scale(name) == 100))
         if verdict:
-            notes.append(found["verdict"])
+            corrected = found["verdict"] == "no difference seen" and self._apart_from_zero(name)
+            notes.append(found["verdict"] + " after Holm’s correction" * corrected)
         reference = self.written.real(name)
         if real and reference and reference["figure"] is not None:
             notes.append(f"real stories {self.written.written(reference['figure'], name)}")
-        return f"{ALL[name].label} {before} → {after}" + (f" ({'; '.join(notes)})" if notes else "")
+        moved = f"{ALL[name].label}, {before}\u00a0→\u00a0{after}"
+        return moved + (f" ({'; '.join(notes)})" if notes else "")

@@ -1,9 +1,9 @@
-"""The table of what the stories are like: every measure of real stories, and of each arm's at its best and last step."""
+"""The table of what stories are like: every measure, of real ones and of each arm's at its best and last step."""
 
 from dataclasses import dataclass
 from typing import Literal
 
-from onechange import shapes
+from onechange.report import story_shapes
 from onechange.report.digits import DASH, plain
 from onechange.report.story_figures import ArmStories, StoryFigures, scale
 from onechange.report.study import Arm, Point
@@ -24,7 +24,7 @@ class Column:
 
     @property
     def title(self) -> str:
-        return "best step, the last" if self.only else f"{self.point} step"
+        return "best and last step" if self.only else f"{self.point} step"
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,7 @@ def _columns(one: ArmStories) -> list[Column]:
 
 def _row(written: StoryFigures, name: str) -> Row:
     real = written.real(name)
-    found = [(written.arm(column.arm.name), column.point) for column in columns(written)]
-    figures = [one.figure(point, name) if one else None for one, point in found]
+    figures = [one.figure(column.point, name) for one in written.arms for column in _columns(one)]
     measure = ALL[name]
     return Row(
         label=measure.label,
@@ -82,7 +81,10 @@ def _row(written: StoryFigures, name: str) -> Row:
 
 
 def _figure(
-    written: StoryFigures, name: str, found: shapes.StoryFigure | None, real: shapes.StoryFigure | None = None
+    written: StoryFigures,
+    name: str,
+    found: story_shapes.Figure | None,
+    real: story_shapes.Figure | None = None,
 ) -> Figure:
     if found is None or found["figure"] is None:
         return Figure(DASH, "")
@@ -97,7 +99,7 @@ def _figure(
     return Figure(text, interval, _side(limits, real and _limits(real)))
 
 
-def _limits(found: shapes.StoryFigure) -> tuple[float, float] | None:
+def _limits(found: story_shapes.Figure) -> tuple[float, float] | None:
     low, high = found["low"], found["high"]
     return None if low is None or high is None else (low, high)
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from onechange import shapes
 from onechange.compare import ALPHA
 from onechange.holm import adjusted
+from onechange.report import story_shapes
 from onechange.report.digits import DASH, plain, signed, significant
 from onechange.report.story_figures import StoryFigures
 from onechange.report.table import Cell
@@ -53,18 +53,24 @@ def words(written: StoryFigures) -> list[str]:
         return []
     names = list(known)
     first, last = names[:_NAMED], names[_NAMED:][-_NAMED:]
-    told = [f"Over all {points(written)} checkpoints, most with the loss goes {_listed(known, first)}"]
-    told[0] += f"; least {_listed(known, last)}." if last else "."
+    told = [
+        f"Over all {points(written)} checkpoints, what follows the loss most, up or down: {_listed(known, first)}."
+    ]
+    told += [f"What follows it least: {_listed(known, last)}."] if last else []
     found = {level: _beyond_chance(written, level) for level in LEVELS}
     for level, title in LEVELS.items():
         if found[level]:
-            told.append(f"{title[0].upper()}{title[1:]}, more than chance: {_listed(found[level], list(found[level]))}.")
+            told.append(
+                f"{title[0].upper()}{title[1:]}, more than chance: {_listed(found[level], list(found[level]))}."
+            )
     if not any(found.values()):
         told.append("At none of the three levels can any of them be told from chance.")
     arms = len(written.arms)
     if 1 < arms <= _FEW_ARMS:
         lowest = significant(min(1.0, 2 / math.factorial(arms)), 2)
-        told.append(f"{arms} arms have {math.factorial(arms)} orders: between them p is never below {lowest}.")
+        told.append(
+            f"{arms} arms have {math.factorial(arms)} orders: between them p is never below {lowest}."
+        )
     return told
 
 
@@ -78,17 +84,19 @@ def _ordered(written: StoryFigures) -> list[str]:
 def _beyond_chance(written: StoryFigures, level: Level) -> dict[str, float]:
     """ρ of the measures whose p at one level is below 5% after Holm's correction for all measures."""
     found = {
-        name: one for name in _ordered(written) if (one := written.tracking[name][level]) and one["p"] is not None
+        name: one
+        for name in _ordered(written)
+        if (one := written.tracking[name][level]) and one["p"] is not None
     }
     corrected = adjusted({name: one["p"] for name, one in found.items() if one["p"] is not None})
-    return {name: one["rho"] for name, one in found.items() if corrected[name] < ALPHA and one["rho"] is not None}
+    return {name: one["rho"] for name, one in found.items() if corrected[name] < ALPHA}
 
 
 def _listed(known: Mapping[str, float], names: list[str]) -> str:
-    return listed([f"{ALL[name].label} (ρ {signed(known[name], 2)})" for name in names])
+    return listed([f"{ALL[name].label} (ρ\u00a0{signed(known[name], 2)})" for name in names])
 
 
-def _row(name: str, found: shapes.StoryTracking) -> Row:
+def _row(name: str, found: story_shapes.Tracking) -> Row:
     rho = found["all"]
     return Row(
         label=ALL[name].label,
@@ -98,8 +106,8 @@ def _row(name: str, found: shapes.StoryTracking) -> Row:
     )
 
 
-def _cell(found: shapes.RankCorrelation | None) -> Cell:
-    if found is None or found["rho"] is None:
+def _cell(found: story_shapes.Correlation | None) -> Cell:
+    if found is None:
         return Cell(DASH)
     p = found["p"]
     return Cell(signed(found["rho"], 2), "" if p is None else f"p {'< 0.001' if p < 0.001 else plain(p, 3)}")

@@ -13,13 +13,13 @@ from itertools import accumulate, pairwise
 
 from onechange.storyworld.telling import Story
 
-_END = re.compile(r'[.!?]"?(?=\s+["A-Z0-9]|$)', re.MULTILINE)
+END = re.compile(r'[.!?]"?(?=\s+["A-Z0-9]|\s*$)', re.MULTILINE)
 _WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
 
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text, in order, as far as full stops and capitals show them."""
-    ends = [0, *(found.end() for found in _END.finditer(text))]
+    ends = [0, *(found.end() for found in END.finditer(text))]
     return [text[start:end].strip() for start, end in pairwise(ends)]
 
 
@@ -27,7 +27,7 @@ def templates(story: Story) -> list[str]:
     """The template of each sentence of ``story``, in order."""
     starts = [0, *accumulate(len(text) for text, _ in story.pieces)]
     found: list[str] = []
-    for end in _END.finditer(story.text):
+    for end in END.finditer(story.text):
         piece = bisect_right(starts, end.start()) - 1
         found.append(f"{story.pieces[piece][1]}+{end.start() - starts[piece]}")
     return found

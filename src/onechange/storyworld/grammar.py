@@ -136,7 +136,7 @@ class _Linker:
         owner, _, detail = variable.partition(":")
         kind = _INDEX.sub("", detail or owner)
         if detail:
-            return Domain(owner=owner, detail=kind)
+            return Domain(self._domain(owner, place).every, owner=owner, detail=kind)
         cast = self.rules.cast
         return self.pools.domain(cast.get(variable) or cast.get(kind) or kind, variable, place)
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from onechange.storyworld.machine import Fork, Point, advance, beginning
 from onechange.storyworld.steps import Choice
 
-_AHEAD = 7
+AHEAD = 7
+"""How many letters `advance` wants to know."""
 
 Trace = tuple["Trace", int, float] | None
 
@@ -30,7 +31,7 @@ def read(start: Choice, text: str) -> list[Reading]:
     while open_points:
         point, position, trace = open_points.pop()
         while True:
-            step = advance(point, text[position : position + _AHEAD])
+            step = advance(point, text[position : position + AHEAD])
             if step is None:
                 if position == len(text):
                     found.append(_reading(trace))
