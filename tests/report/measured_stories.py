@@ -62,12 +62,11 @@ def record(folder: Path, each: int = 8, world: bool = False) -> dict[str, Any]:
         for run in arm["runs"]:
             if run["status"] != "finished":
                 continue
-            random, made = Random(f"{number} {run['seed']}"), {}
-            for point, further in (("best", 0), ("last", run["last"]["step"] - run["best"]["step"])):
-                if point == "last" and not further:
-                    made["last"] = made["best"]
-                    continue
-                worse, copies = (0.12, 0.03, 0.02)[number] + 0.02 * (further > 0), 0.04 + 0.16 * (further > 0)
+            made = {}
+            for point in ("best", "last"):
+                further = run[point]["step"] > run["best"]["step"]
+                random = Random(f"{number} {run['seed']} {further}")
+                worse, copies = (0.12, 0.03, 0.02)[number] + 0.02 * further, 0.04 + 0.16 * further
                 stories = [
                     written(random, prompt, worse, copies)
                     for prompt in results["prompts"]

@@ -141,7 +141,7 @@ def _stories(study: Study) -> list[str]:
     seed = study.seeds[0] if study.seeds else 0
     parts = []
     for prompt in stories.prompts(study, seed):
-        parts.append(f"### {escaped(prompt.text)}")
+        parts.append(f"### {escaped(prompt.text or stories.NOTHING)}")
         for sample in prompt.samples["best"]:
             parts.append(f"**{escaped(sample.arm.name)}** … {escaped(sample.text)}")
     return ["## The stories, each model at its best step", *parts] if parts else []

@@ -70,6 +70,7 @@ def html(study: Study) -> str:
         seed=seed,
         prompts=prompts,
         kinds=stories.KINDS,
+        nothing_given=stories.NOTHING,
         marked=stories.any_marked(prompts),
         where=found,
         cuts=tokens.cuts(study),

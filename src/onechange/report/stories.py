@@ -43,6 +43,8 @@ KINDS: dict[str, Kind] = {
     ),
 }
 """The outermost first."""
+NOTHING = "(no beginning was given)"
+"""Stands in the place of an empty prompt."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "People": ("hero_kept", "new_names"),
     "Form": ("quotes_left_open", "sentence_ends", "ended", "length"),
     "Memory": ("copied", "longest_copy"),
-    "The corpus’s world": tuple(WORLD),
+    "The corpus’s world: stories without a given beginning, beside the generator’s own": tuple(WORLD),
 }
 """Every measure, in the order in which reports show them."""
 Compared = Literal["last_versus_best", "versus_parent", "versus_parent_last"]
@@ -51,7 +51,7 @@ class StoryFigures:
     arms: tuple[ArmStories, ...]
     tracking: dict[str, story_shapes.Tracking]
 
-    def real(self, measure: str) -> story_shapes.Figure | None:
+    def real(self, measure: str) -> shapes.StoryFigure | None:
         return self.reference["real"].get(measure) if self.reference else None
 
     def groups(self) -> list[tuple[str, list[str]]]:

@@ -78,8 +78,15 @@ def _differences(written: StoryFigures) -> list[Compare]:
         (one.arm, title, lines)
         for one in written.arms
         for key, title in COMPARED.items()
-        if (lines := _lines(written, one, key))
+        if (key != "versus_parent_last" or _either_goes_on(written, one))
+        and (lines := _lines(written, one, key))
     ]
+
+
+def _either_goes_on(written: StoryFigures, one: ArmStories) -> bool:
+    """Else the comparison at last is that at best once more."""
+    parent = written.arm(one.arm.parent)
+    return one.goes_on or (parent is not None and parent.goes_on)
 
 
 def _lines(written: StoryFigures, one: ArmStories, key: Compared) -> list[tuple[str, list[str]]]:

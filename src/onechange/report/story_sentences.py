@@ -37,6 +37,15 @@ def last_against_best(written: StoryFigures) -> list[Told]:
     return told
 
 
+def copying(written: StoryFigures) -> list[str]:
+    """In short, where it is judged: which arms copy more or less past their best step."""
+    return [
+        f"Stories of {one.arm.name} {one.compared}. {one.sentences[0]}"
+        for one in last_against_best(written)
+        if one.caution is None and one.sentences[0].startswith("It copies")
+    ]
+
+
 def ended_at_best(written: StoryFigures) -> str | None:
     """Which arms have nothing past their best step, in a sentence."""
     names = [one.arm.name for one in written.arms if not one.goes_on]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from onechange import shapes
 from onechange.report import story_shapes
 from onechange.report.digits import DASH, plain
 from onechange.report.story_figures import ArmStories, StoryFigures, scale
@@ -29,7 +30,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure and its interval as text. ``side``: where it lies clear of real stories, the intervals apart."""
+    """A figure and its interval as text. ``side``: where it lies clear of real stories."""
 
     text: str
     interval: str
@@ -84,7 +85,7 @@ def _figure(
     written: StoryFigures,
     name: str,
     found: story_shapes.Figure | None,
-    real: story_shapes.Figure | None = None,
+    real: shapes.StoryFigure | None = None,
 ) -> Figure:
     if found is None or found["figure"] is None:
         return Figure(DASH, "")
@@ -96,7 +97,7 @@ def _figure(
     low, high = max(0.0, limits[0]), min(limits[1], 1.0 if scale(name) == 100 else limits[1])
     decimals = written.decimals(name)
     interval = " to ".join(plain(limit * scale(name), decimals) for limit in (low, high))
-    return Figure(text, interval, _side(limits, real and _limits(real)))
+    return Figure(text, interval, _side(limits, real))
 
 
 def _limits(found: story_shapes.Figure) -> tuple[float, float] | None:
@@ -104,7 +105,9 @@ def _limits(found: story_shapes.Figure) -> tuple[float, float] | None:
     return None if low is None or high is None else (low, high)
 
 
-def _side(limits: tuple[float, float], real: tuple[float, float] | None) -> Side:
-    if real is None:
+def _side(limits: tuple[float, float], real: shapes.StoryFigure | None) -> Side:
+    """Where an interval lies beside that of real stories, or beside the figure that all of them share."""
+    if real is None or real["figure"] is None or real["stories"] < 2:
         return ""
-    return "above" if limits[0] > real[1] else "below" if limits[1] < real[0] else ""
+    low, high = _limits(real) or (real["figure"], real["figure"])
+    return "above" if limits[0] > high else "below" if limits[1] < low else ""
