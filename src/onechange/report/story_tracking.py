@@ -67,10 +67,9 @@ def words(written: StoryFigures) -> list[str]:
         told.append("At none of the three levels can any of them be told from chance.")
     arms = len(written.arms)
     if 1 < arms <= _FEW_ARMS:
-        lowest = significant(min(1.0, 2 / math.factorial(arms)), 2)
-        told.append(
-            f"{arms} arms have {math.factorial(arms)} orders: between them p is never below {lowest}."
-        )
+        orders = math.factorial(arms)
+        lowest = "always 1" if orders == 2 else f"never below {significant(2 / orders, 2)}"
+        told.append(f"{arms} arms have {orders} orders: between them p is {lowest}.")
     return told
 
 
