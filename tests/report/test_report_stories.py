@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from test_report_page import Page
 
 from onechange import kinds, report
-from onechange.report import marked_text, stories
+from onechange.report import marked_text, stories, story_section, story_table
 from onechange.report.marked_text import Part, Passage, marked
 from onechange.report.study import read
 
@@ -91,13 +91,21 @@ def test_what_the_page_marks_is_what_it_says(folder: Path) -> None:
             found: dict[str, list[str]] = {kind: [] for kind in stories.KINDS}
             _collect(sample.parts, found)
             assert all(len(text) >= 40 for text in found["copied"])
-            assert sample.longest_copy >= max([0, *(len(t) for t in found["copied"] if t in training)])
+            assert sample.longest_copy == _longest_copy(sample.text, training)
             assert not {text.casefold() for text in found["unknown"]} & known
             assert sample.counts is not None
             assert len(found["copied"]) == sample.counts["copied"]
             for kind, number in sample.counts.items():
                 counts[kind] += number
     assert min(counts.values()) > 5
+
+
+def _longest_copy(text: str, training: str) -> int:
+    longest = 0
+    for end in range(len(text) + 1):
+        while end - longest > 0 and text[end - longest - 1 : end] in training:
+            longest += 1
+    return longest
 
 
 def _collect(parts: tuple[Part, ...], found: dict[str, list[str]]) -> None:
@@ -128,6 +136,33 @@ def test_only_the_first_story_of_a_prompt_is_shown(folder: Path) -> None:
             for sample in samples:
                 line = next(s for s in study.samples(sample.arm, 0, point) if s["prompt"] == prompt.text)
                 assert line["number"] == 0 and sample.text == line["text"] == marked_text.plain(sample.parts)
+                assert sample.cut == (not line["ended"]) == ("cut where its budget ended" in sample.remarks)
+
+
+def test_the_page_has_every_figure_and_every_sentence_about_them(folder: Path) -> None:
+    section = story_section.section(read(folder))
+    assert section is not None
+    wanted = [sentences for _, sentences in (*section["last"], *section["parents"])]
+    wanted += [section["ended"], section["caution"], *section["tracking_words"]]
+    for title, rows in section["groups"]:
+        wanted.append(title)
+        for row in rows:
+            wanted += [row.definition, row.label + row.good + "".join(map(_told, (row.real, *row.figures)))]
+    for arm, title, lines in section["differences"]:
+        wanted += [f"{arm.name}, {title}", *(label + "".join(cells) for label, cells in lines)]
+    for row in section["tracking"]:
+        wanted.append(row.label + row.text + "".join(cell.text + cell.small for cell in row.cells))
+    shown = _unspaced(Page((folder / "report.html").read_text("utf-8")).shown())
+    assert [text for text in wanted if _unspaced(text) not in shown] == []
+    assert shown.count(_unspaced(section["caution"])) == 1
+
+
+def _told(cell: story_table.Figure) -> str:
+    return cell.text + (f"{cell.arrow} {cell.side} real stories" if cell.side else "") + cell.interval
+
+
+def _unspaced(text: str) -> str:
+    return "".join(text.split())
 
 
 def test_a_story_without_a_given_beginning_has_a_name(folder: Path) -> None:

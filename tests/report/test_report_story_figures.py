@@ -276,6 +276,14 @@ def test_every_difference_is_in_the_tables(study: Study) -> None:
     assert section["stories"] == 64 and section["over"] == "seeds and samples" and section["missing"] == []
 
 
+def test_the_last_step_is_not_compared_where_it_is_the_best_of_both(tmp_path: Path) -> None:
+    record = results()
+    record["arms"][1]["stories"]["last_versus_best"] = None
+    section = story_section.section(studied(tmp_path, record))
+    assert section is not None
+    assert [title for _, title, _ in section["differences"]] == ["minus its parent, at best"]
+
+
 def test_what_follows_the_loss_is_ordered_and_told(study: Study) -> None:
     rows = story_tracking.rows(figures(study))
     assert [row.label for row in rows][:2] == ["length", "words that are no words"] and rows[-1].text == "–"

@@ -37,7 +37,7 @@ class ArmStories:
 
     def differences(self, key: Compared) -> story_shapes.Differences:
         """By measure; empty where there is none."""
-        return {name: one for name, one in (self.found[key] or {}).items() if name in ALL}
+        return self.found[key] or {}
 
     def figure(self, point: Point, measure: str) -> story_shapes.Figure | None:
         return self.found[point].get(measure)

@@ -42,7 +42,7 @@ def copying(written: StoryFigures) -> list[str]:
     return [
         f"Stories of {one.arm.name} {one.compared}. {one.sentences[0]}"
         for one in last_against_best(written)
-        if one.caution is None and one.sentences[0].startswith("It copies")
+        if one.sentences[0].startswith("It copies")
     ]
 
 
