@@ -112,7 +112,8 @@ def _real_stories(plan: Plan, kept: list[str], sampled: Sampling) -> dict[str, A
     """What samples are set beside: validation stories with as many words of prompt, cut at as many characters."""
     if not kept:
         return None
-    words = round(sum(len(prompt.split()) for prompt in kept) / len(kept))
+    lengths = [len(prompt.split()) for prompt in kept if prompt != prompts.BEGINNING]
+    words = round(sum(lengths) / len(lengths))
     characters = sampled.characters
     if sampled.tokens is not None:  # by the base's tokenizer
         characters = max(1, round(sampled.tokens * plan.characters_per_token(plan.study.base_name)))

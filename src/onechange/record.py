@@ -1,8 +1,8 @@
 """`results.json`: what every table and chart is made of, collected from a study's folder and from nothing else."""
 
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
@@ -226,7 +226,15 @@ def _status(path: Path, failure: Any, measures: Any) -> str:
 
 
 def _measures(run: Path) -> dict[str, Any] | None:
-    return _json(run / "measures.json", shapes.Measures)
+    path = run / "measures.json"
+    found = _json(path, shapes.Measures)
+    if found is None:
+        return None
+    with _named(path):
+        for which in get_args(Which):
+            if "written" in found[which]:
+                collected.check(found[which]["written"])
+    return found
 
 
 def _figures(measured: Mapping[str, Any], run: Path) -> dict[str, Any]:
@@ -252,10 +260,17 @@ def _choosing(measures: Mapping[str, Any]) -> dict[str, float] | None:
 
 def _scores(measured: Mapping[str, Any], run: Path) -> Scores:
     stories = measured["stories"]
-    try:
+    with _named(run / "measures.json"):
         return Scores(np.array(stories["nats"], dtype=np.float64), np.array(stories["characters"]))
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """What is wrong with the content of a file is said with its name."""
+    try:
+        yield
     except ValueError as error:
-        raise ValueError(f"{run / 'measures.json'} is damaged: {error}") from None
+        raise ValueError(f"{path} is damaged: {error}") from None
 
 
 def _first_environment(folder: StudyFolder, arms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -34,6 +34,23 @@ class Run:
         return self.step["last"] != self.step["best"]
 
 
+def check(written: Written) -> None:
+    """Raise a `ValueError` unless every story has a count and a prompt, and no share is more than the whole."""
+    for part in [written, *([written["world"]] if "world" in written else [])]:
+        stories = part["stories"]
+        if len(part["prompts"]) != stories:
+            raise ValueError(f"{stories} stories have {len(part['prompts'])} prompts")
+        for name, counted in part["measures"].items():
+            counts, of = counted["counts"], counted["of"]
+            if not len(counts) == len(of) == stories:
+                raise ValueError(f"{name}: {stories} stories have {len(counts)} counts of {len(of)}")
+            yes_or_no = name in ALL and ALL[name].unit == "share of stories"
+            if yes_or_no and any(not 0 <= count <= most for count, most in zip(counts, of, strict=True)):
+                raise ValueError(
+                    f"{name}: it is a share, but some count is not between 0 and what it is out of"
+                )
+
+
 def figures(written: Written) -> dict[str, dict[str, Any]]:
     """Every measure of one checkpoint, with its interval."""
     return {measure: _figure(found, "stories") for measure, found in _figures(written).items()}
