@@ -75,10 +75,10 @@ import sys
 sys.path.insert(0, {tests!r})
 import killed_runs
 from pathlib import Path
-from onechange import checkpoint, engine, evaluate, laboratory, record, run
+from onechange import checkpoint, engine, evaluate, laboratory, record, run, written
 instants = killed_runs.Instants(Path({out!r}), {kill_at})
 killed_runs.instrument(instants)
-for place, name in [(run, "measure"), (run, "generate"), (record, "collect")]:
+for place, name in [(run, "measure"), (written, "generate"), (written, "measured"), (record, "collect")]:
     instants.before(place, name, after=True)
 import atexit, json
 real_exit = os._exit

@@ -480,7 +480,10 @@ DEATHS = {
     return original(*given[:5], watching)""",
     ),
     "measuring": KILL.format(module="run", name="measure", when="len(calls) == 4", after=BEFORE),
-    "sampling": KILL.format(module="run", name="generate", when="len(calls) == 3", after=BEFORE),
+    "sampling": KILL.format(module="written", name="generate", when="len(calls) == 3", after=BEFORE),
+    "measuring what was sampled": KILL.format(
+        module="written", name="measured", when="len(calls) == 3", after=BEFORE
+    ),
     "between runs": KILL.format(module="record", name="write", when="len(calls) == 3", after=BEFORE),
     "before the start is known": KILL.format(
         module="atomic", name="write", when="given[0].name == 'start.json'", after=BEFORE

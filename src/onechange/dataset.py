@@ -22,6 +22,8 @@ from onechange.watching import Watch, unwatched
 class Dataset:
     """Both splits as ids."""
 
+    corpus: Corpus
+    """The text itself."""
     tokenizer: Tokenizer
     training: Encoding
     validation: Encoding
@@ -97,6 +99,7 @@ def _dataset(
 ) -> Dataset:
     reached = int(np.searchsorted(training.story_characters.cumsum(), validation.characters)) + 1
     return Dataset(
+        corpus=corpus,
         tokenizer=tokenizer,
         training=training,
         validation=validation,

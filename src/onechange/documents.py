@@ -10,7 +10,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal
 
-from onechange import family, large_corpus, prepared
+from onechange import family, kinds, large_corpus, prepared
 from onechange.cleaning import Tally, clean
 from onechange.corpus import Source
 from onechange.splitting import EVERY, Parts, Rule, check_test, shorten, split
@@ -19,6 +19,8 @@ from onechange.watching import Watch, unwatched
 
 LARGE = 64_000_000
 """Characters beyond which a corpus of ten stories or more is kept on the disk and not in memory."""
+NAMED_IN = 5_000_000
+"""Characters of training text in which names are looked for; the story that reaches them is the last one."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,11 @@ class Corpus:
         """The distinct characters of all stories and the separator, in the order of their code points."""
         parts = (self.training, self.validation, self.test)
         return "".join(sorted({*self.separator, *chain.from_iterable(map(_distinct, parts))}))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names that the training text writes as such, as far as its first `NAMED_IN` characters show."""
+        return kinds.names(_reaching(self.training, NAMED_IN))
 
     @property
     def entropy_floor(self) -> float | None:
@@ -247,6 +254,15 @@ def _json(content: Any) -> bytes:
 
 def _characters(stories: Sequence[str]) -> int:
     return stories.characters if isinstance(stories, Stories) else sum(map(len, stories))
+
+
+def _reaching(stories: Iterable[str], characters: int) -> Iterator[str]:
+    """The first whole stories that have so many characters together."""
+    for story in stories:
+        yield story
+        characters -= len(story)
+        if characters <= 0:
+            return
 
 
 def _distinct(stories: Sequence[str]) -> Iterable[str]:

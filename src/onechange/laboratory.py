@@ -4,13 +4,15 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-from onechange import atomic, excerpt, outside, prompts, record, report, sampling
+from onechange import atomic, excerpt, outside, prompts, record, report, written
 from onechange.finiteness import OnNonfinite
 from onechange.orders import Crew, Failed, Finished, Order, Remarked, Stepped, carry_out
 from onechange.plan import Plan, Run
 from onechange.processes import ALONE, Group, Lost
 from onechange.run import finished
+from onechange.sampling import Sampling, remark
 from onechange.settings import ARM_FAMILIES
+from onechange.stories import collected
 from onechange.study_folder import StudyFolder
 from onechange.tokenizer_show import split
 from onechange.training import Moment
@@ -49,6 +51,9 @@ def run(
     for run in plan.runs:  # all there from the start: a resume without --seeds knows what was asked for
         folder.run(*run).mkdir(parents=True, exist_ok=True)
     kept, notes = prompts.usable(plan.study.prompts, corpus)
+    if kept and written.knows_its_world(plan.source):
+        kept.append(prompts.BEGINNING)
+    sampled = plan.study.sampled(plan.scale)
     facts = {
         **corpus.facts,
         "entropy_floor": corpus.entropy_floor,
@@ -56,14 +61,14 @@ def run(
         "prompts": kept,
         "demonstration": prompts.demonstration(plan.study.demonstration, corpus),
         "excerpt": excerpt.text(corpus.validation, corpus.separator),
+        "stories": _real_stories(plan, kept, sampled),
     }
     atomic.write(folder.path / "corpus.json", _pretty(facts))
     for note in [*corpus.facts["notes"], *notes]:
         watcher.say(note)
-    sampled = plan.study.sampled(plan.scale)
     for arm in plan.run_names:
         tokenizer = plan.dataset(arm).tokenizer
-        if kept and (note := sampling.remark(sampled, tokenizer.vocabulary_size)):
+        if kept and (note := remark(sampled, tokenizer.vocabulary_size)):
             watcher.say(f"{arm}: {note}")
         shown = split(tokenizer, facts["demonstration"])
         tokens = [list(pair) for pair in zip(shown.tokens, shown.ids, strict=True)]
@@ -101,6 +106,22 @@ def _same_corpus(folder: StudyFolder, fingerprint: str) -> None:
             f"{folder.path} was started on other text (fingerprint {held[:12]}, now {fingerprint[:12]}): "
             "put the text back, or choose another --out"
         )
+
+
+def _real_stories(plan: Plan, kept: list[str], sampled: Sampling) -> dict[str, Any] | None:
+    """What samples are set beside: validation stories with as many words of prompt, cut at as many characters."""
+    if not kept:
+        return None
+    lengths = [len(prompt.split()) for prompt in kept if prompt != prompts.BEGINNING]
+    words = round(sum(lengths) / len(lengths))
+    characters = sampled.characters
+    if sampled.tokens is not None:  # by the base's tokenizer
+        characters = max(1, round(sampled.tokens * plan.characters_per_token(plan.study.base_name)))
+    assert characters is not None, "a budget is one of the two"
+    found = written.of_real_stories(plan.corpus, plan.source, words, characters)
+    if found is None:
+        return None
+    return {"prompt_words": words, "characters": characters, "real": collected.figures(found)}
 
 
 def _orders(plan: Plan, folder: StudyFolder, kept: list[str], on_nonfinite: OnNonfinite) -> dict[Run, Order]:

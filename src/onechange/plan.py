@@ -85,7 +85,7 @@ class Plan:
         settings["tokenizer"] = self._tokenizer(arm)
         window = settings["window"]
         if isinstance(window, dict):
-            settings["window"] = max(1, round(window["characters"] / self._characters_per_token(arm)))
+            settings["window"] = max(1, round(window["characters"] / self.characters_per_token(arm)))
         return settings
 
     def steps(self, arm: str) -> int:
@@ -97,12 +97,13 @@ class Plan:
         return budget.steps(
             settings["budget"],
             tokens=settings["batch"] * settings["window"],
-            characters_per_token=self._characters_per_token(arm),
+            characters_per_token=self.characters_per_token(arm),
             operations_per_token=per_token(model, model.sizes),
             seconds_per_step=self.seconds_per_step.get(arm),
         )
 
-    def _characters_per_token(self, arm: str) -> float:
+    def characters_per_token(self, arm: str) -> float:
+        """The mean over the training text, under the arm's tokenizer."""
         training = self.dataset(arm).training
         return training.characters / len(training.ids)
 

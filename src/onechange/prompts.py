@@ -7,6 +7,8 @@ from onechange.documents import Corpus
 
 WORDS = 8
 MOST = 4
+BEGINNING = ""
+"""The prompt of a story that the model begins itself."""
 
 
 def usable(prompts: Sequence[str], corpus: Corpus) -> tuple[list[str], list[str]]:

@@ -1,8 +1,8 @@
 """`results.json`: what every table and chart is made of, collected from a study's folder and from nothing else."""
 
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
@@ -17,11 +17,12 @@ from onechange.compare import Scores, interval_over_stories
 from onechange.costs import costs, speed
 from onechange.history import History
 from onechange.overfitting import overfitting
+from onechange.stories import collected
 from onechange.study import Study
 from onechange.study_folder import StudyFolder
 
 FORMAT = 1
-NOT_OF_THE_TEXT = ("prompts", "demonstration", "entropy_floor", "entropy_floor_test", "excerpt")
+NOT_OF_THE_TEXT = ("prompts", "demonstration", "entropy_floor", "entropy_floor_test", "excerpt", "stories")
 """What `corpus.json` holds beside facts about the corpus."""
 
 
@@ -43,7 +44,9 @@ def collect(folder: StudyFolder) -> dict[str, Any]:
     start, study, corpus = folder.start(), folder.study(), folder.corpus()
     every = {name: _facts(folder, name) for name in study.run_names(start.scale)}
     records = {name: _arm(folder, fact) for name, fact in every.items() if fact}
-    kept = {name: _kept(folder, record) for name, record in records.items()}
+    measured = {name: _finished(folder, record) for name, record in records.items()}
+    kept = {name: _kept(folder, name, runs) for name, runs in measured.items()}
+    stories = {name: _stories(folder, name, runs) for name, runs in measured.items()}
     names = study.names(start.scale)
     arms = [records[name] for name in names if name in records]
     environment = _first_environment(folder, arms)
@@ -52,6 +55,11 @@ def collect(folder: StudyFolder) -> dict[str, Any]:
     for arm in arms:
         arm["over_seeds"] = judging.over_seeds(kept[arm["name"]])
         arm |= judged[arm["name"]]
+        arm["stories"] = collected.of_arm(
+            stories[arm["name"]],
+            stories.get(arm["from"] or "", []),
+            unjudged=judging.SECONDS if timed else None,
+        )
         arm["at_equal"] = _at_equal(arm, records, _machine(environment))
         arm["costs"] = costs(arm, records.get(arm["from"] or ""))
     seeds = {tuple(run["seed"] for run in record["runs"]) for record in records.values()}
@@ -74,6 +82,8 @@ def collect(folder: StudyFolder) -> dict[str, Any]:
         "entropy_floor": corpus["entropy_floor"],
         "entropy_floor_test": corpus.get("entropy_floor_test"),
         "excerpt": corpus.get("excerpt"),
+        "stories": corpus.get("stories"),
+        "stories_tracking": collected.tracked({arm["name"]: stories[arm["name"]] for arm in arms}),
         "demonstration": {
             "text": corpus["demonstration"],
             "arms": {name: fact["demonstration"] for name in names if (fact := every[name])},
@@ -129,20 +139,38 @@ def _machine(environment: Mapping[str, Any]) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _kept(folder: StudyFolder, arm: Mapping[str, Any]) -> judging.Kept:
-    """The scores of the arm's finished runs."""
-    found = {}
-    for run in arm["runs"]:
-        path = folder.run(arm["name"], run["seed"])
-        measures = _measures(path) if run["status"] == "finished" else None
-        if measures:
-            found[run["seed"]] = {
-                (which, text): _scores(figures, path)
-                for which in get_args(Which)
-                for text in get_args(judging.Text)
-                if (figures := measures[which] if text == "validation" else measures[which].get("test"))
-            }
-    return found
+def _finished(folder: StudyFolder, arm: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
+    """The measures of the arm's finished runs, by seed."""
+    finished = [run["seed"] for run in arm["runs"] if run["status"] == "finished"]
+    found = {seed: _measures(folder.run(arm["name"], seed)) for seed in finished}
+    return {seed: measures for seed, measures in found.items() if measures}
+
+
+def _kept(folder: StudyFolder, name: str, runs: Mapping[int, Mapping[str, Any]]) -> judging.Kept:
+    """The scores of an arm's finished runs."""
+    return {
+        seed: {
+            (which, text): _scores(figures, folder.run(name, seed))
+            for which in get_args(Which)
+            for text in get_args(judging.Text)
+            if (figures := measures[which] if text == "validation" else measures[which].get("test"))
+        }
+        for seed, measures in runs.items()
+    }
+
+
+def _stories(folder: StudyFolder, name: str, runs: Mapping[int, Mapping[str, Any]]) -> list[collected.Run]:
+    """What an arm's finished runs wrote; those without prompts, or of an earlier version, measured nothing."""
+    return [
+        collected.Run(
+            seed,
+            step={which: measures[which]["step"] for which in get_args(Which)},
+            nats_per_character={which: measures[which]["nats_per_character"] for which in get_args(Which)},
+            written={which: measures[which]["written"] for which in get_args(Which)},
+        )
+        for seed, measures in runs.items()
+        if all("written" in measures[which] for which in get_args(Which))
+    ]
 
 
 def _facts(folder: StudyFolder, name: str) -> dict[str, Any] | None:
@@ -198,7 +226,15 @@ def _status(path: Path, failure: Any, measures: Any) -> str:
 
 
 def _measures(run: Path) -> dict[str, Any] | None:
-    return _json(run / "measures.json", shapes.Measures)
+    path = run / "measures.json"
+    found = _json(path, shapes.Measures)
+    if found is None:
+        return None
+    with _named(path):
+        for which in get_args(Which):
+            if "written" in found[which]:
+                collected.check(found[which]["written"])
+    return found
 
 
 def _figures(measured: Mapping[str, Any], run: Path) -> dict[str, Any]:
@@ -207,6 +243,8 @@ def _figures(measured: Mapping[str, Any], run: Path) -> dict[str, Any]:
     figures = {key: value for key, value in measured.items() if key != "stories"}
     if "test" in measured:
         figures["test"] = _figures(measured["test"], run)
+    if "written" in measured:
+        figures["written"] = collected.figures(measured["written"])
     if "readings" in measured:  # sums; the excerpt's characters stay in measures.json
         figures["readings"] = {k: v for k, v in measured["readings"].items() if k != "excerpt"}
     return {**figures, "low": low, "high": high}
@@ -222,10 +260,17 @@ def _choosing(measures: Mapping[str, Any]) -> dict[str, float] | None:
 
 def _scores(measured: Mapping[str, Any], run: Path) -> Scores:
     stories = measured["stories"]
-    try:
+    with _named(run / "measures.json"):
         return Scores(np.array(stories["nats"], dtype=np.float64), np.array(stories["characters"]))
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """What is wrong with the content of a file is said with its name."""
+    try:
+        yield
     except ValueError as error:
-        raise ValueError(f"{run / 'measures.json'} is damaged: {error}") from None
+        raise ValueError(f"{path} is damaged: {error}") from None
 
 
 def _first_environment(folder: StudyFolder, arms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -2,11 +2,9 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
 
-import msgspec
 from safetensors.numpy import save
 
 from onechange import (
@@ -26,7 +24,6 @@ from onechange.checkpoint import Which
 from onechange.checkpoint_reader import Trained
 from onechange.dataset import Dataset
 from onechange.finiteness import OnNonfinite
-from onechange.generate import generate
 from onechange.history import History
 from onechange.processes import ALONE, Group
 from onechange.readings import measured as measure
@@ -34,6 +31,7 @@ from onechange.recipe import Recipe
 from onechange.sampling import Sampling
 from onechange.stopping import Stopped
 from onechange.training import Watch, train
+from onechange.written import written
 
 
 def finished(run: Path, recipe: Recipe) -> bool:
@@ -93,7 +91,10 @@ def execute(
     for which in get_args(Which):
         trained = checkpoint_reader.read(run, which)
         if trained.step not in done:
-            done[trained.step] = *_figures(trained, data, run), _samples(trained, sampling, prompts)
+            figures, characters = _figures(trained, data, run)
+            samples, stories = written(trained, sampling, prompts, data.corpus)
+            more = {} if stories is None else {"written": stories}
+            done[trained.step] = {**figures, **more}, characters, samples
         measures[which], characters, samples = done[trained.step]
         atomic.write(run / "samples" / f"{which}.jsonl", samples)
         atomic.write(run / "characters" / f"{which}.safetensors", characters)
@@ -131,15 +132,6 @@ def _figures(trained: Trained, data: Dataset, run: Path) -> tuple[dict[str, Any]
     if data.test is not None:  # the checkpoints are chosen by now, and nothing else is
         figures["test"] = ruler.measure(trained.model, trained.tokenizer, data.test, data.separator).to_json()
     return {"step": trained.step, **figures}, save({"nats": readings.characters})
-
-
-def _samples(trained: Trained, sampling: Sampling, prompts: Sequence[str]) -> str:
-    """What a checkpoint writes after every prompt, as JSON lines. A story lies between separators, as in training."""
-    separator = trained.recipe.corpus["separator"]
-    sampling = sampling.ending_at(separator)
-    written = generate(trained.model, trained.tokenizer, prompts, sampling, before=separator)
-    more = {"step": trained.step, "settings": msgspec.structs.asdict(sampling)}
-    return "".join(json.dumps({**asdict(one), **more}, ensure_ascii=False) + "\n" for one in written)
 
 
 def _pretty(content: Any) -> str:

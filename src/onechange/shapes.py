@@ -127,6 +127,28 @@ class Probes(TypedDict):
     attention: AttentionByDistance | None
 
 
+class Counted(TypedDict):
+    """One measure of stories, story by story: a count, and what it is out of."""
+
+    counts: list[Annotated[float, Meta(gt=-1e15, lt=1e15)]]
+    of: list[Count]
+
+
+class Written(TypedDict):
+    """The measures of what a checkpoint wrote; which prompt each story has."""
+
+    stories: Count
+    characters: Count
+    prompts: list[Count]
+    measures: dict[str, Counted]
+
+
+class WrittenInAWorld(Written):
+    """The same, with those of the stories without a prompt, where the corpus's world is known."""
+
+    world: NotRequired[Written]
+
+
 class OnText(TypedDict):
     """The ruler's figures on one text."""
 
@@ -147,6 +169,7 @@ class Figures(OnText):
     rough_nats_per_character: NotRequired[Real]
     readings: NotRequired[Readings]
     probes: NotRequired[Probes]
+    written: NotRequired[WrittenInAWorld]
     test: NotRequired[OnText]
 
 
@@ -212,6 +235,23 @@ Arm = TypedDict(
 """`arm.json`."""
 
 
+class StoryFigure(TypedDict):
+    """A measure of stories with its interval, and to how many stories it applies."""
+
+    figure: Real | None
+    low: Real | None
+    high: Real | None
+    stories: Count
+
+
+class RealStories(TypedDict):
+    """What samples are set beside."""
+
+    prompt_words: Count
+    characters: Positive
+    real: dict[str, StoryFigure]
+
+
 class Corpus(TypedDict):
     """`corpus.json`."""
 
@@ -237,6 +277,20 @@ class Corpus(TypedDict):
     notes: list[str]
     settings: Settings
     excerpt: NotRequired[str]
+    stories: NotRequired[RealStories | None]
+
+
+Span = tuple[Count, Count]
+
+
+class Marks(TypedDict):
+    """Where what may be marked in a sample's text begins and ends."""
+
+    copies: list[Span]
+    longest_copy: Span
+    repeated: list[Span]
+    loop: Span
+    unknown: list[Span]
 
 
 class Sample(TypedDict):
@@ -245,6 +299,8 @@ class Sample(TypedDict):
     prompt: str
     text: str
     number: NotRequired[Count]
+    ended: NotRequired[bool]
+    marks: NotRequired[Marks]
 
 
 def fit(value: Any, kind: Any, where: object) -> None:

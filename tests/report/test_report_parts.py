@@ -1,4 +1,4 @@
-"""The parts of the report: digits, the ladder, repeated passages, tokens, the terminal and Markdown."""
+"""The parts of the report: digits, the ladder, tokens, the terminal and Markdown."""
 
 import io
 import json
@@ -18,7 +18,6 @@ from onechange.report import (
     markdown,
     marks,
     still,
-    stories,
     terminal,
     tokens,
 )
@@ -151,35 +150,6 @@ def test_markdown_shows_text_as_it_is(text):
     for code, letter in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
         shown = shown.replace(code, letter)
     assert shown == "x " + " ".join(text.split())
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        (
-            "He ran after the tree. Then he ran after the tree!",
-            ["He ran after the tree", "he ran after the tree"],
-        ),
-        ("one two three four, one two three four", []),
-        ("I don't know what to do. I don’t know what to do.", []),
-        ("a b c d e a b c d e a b c d e", ["a b c d e a b c d e a b c d e"]),
-        ("", []),
-    ],
-)
-def test_repeated_passages(text, found):
-    assert [text[start:end] for start, end in stories.repeated(text)] == found
-
-
-def test_samples_are_cut_into_pieces_without_losing_a_character(study):
-    for prompt in stories.prompts(study, 0):
-        for point, samples in prompt.samples.items():
-            assert [sample.arm.name for sample in samples] == [arm.name for arm in study.arms]
-            for sample in samples:
-                whole = "".join(piece.text for piece in sample.pieces)
-                assert whole.startswith(prompt.text)
-                line = next(s for s in study.samples(sample.arm, 0, point) if s["prompt"] == prompt.text)
-                assert whole == prompt.text + line["text"]
-                assert sample.passages == (1 if point == "last" and "bpe" in sample.arm.name else 0)
 
 
 def test_of_many_samples_the_first_is_shown(tmp_path):

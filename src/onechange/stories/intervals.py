@@ -30,7 +30,7 @@ from jaxtyping import Float, Int
 from scipy import special
 
 from onechange.compare import ALPHA, SEEDS_FOR_A_VERDICT
-from onechange.stories.measures import MEASURES, Good
+from onechange.stories.measures import ALL, Good
 
 Checkpoint = Mapping[str, Any]
 """``nats_per_character`` and, under ``measures``, what `onechange.stories.measured.Measured.to_json` gave."""
@@ -86,7 +86,7 @@ def figure(checkpoint: Checkpoint, measure: str) -> Figure | None:
     value = float(counts.sum() / of.sum())
     prompts = np.array(checkpoint["measures"]["prompts"])[applies]
     variance, freedom = _over_samples((counts - value * of) / of.mean(), prompts)
-    if MEASURES[measure].unit == "share of stories":
+    if ALL[measure].unit == "share of stories":
         within = value * (1 - value)
         low, high = _wilson(value, within / variance if variance else float(stories))
         return Figure(value, low, high, (high - low) / 2 / _Z, "samples", stories)
@@ -109,7 +109,7 @@ def difference(arm: Sequence[Checkpoint], parent: Sequence[Checkpoint], measure:
     None where no seed has both figures. Raises a `ValueError` if the numbers of seeds differ.
     """
     words: dict[Good, tuple[Word, Word]] = {"more": ("better", "worse"), "less": ("worse", "better")}
-    up, down = words.get(MEASURES[measure].good, ("higher", "lower"))
+    up, down = words.get(ALL[measure].good, ("higher", "lower"))
     return _judged(_pairs(arm, parent, measure), up, down)
 
 

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from scipy import stats
 
 EXCHANGES = 9999
 """Random exchanges that a p is read off; one more is how things are."""
@@ -97,7 +96,7 @@ def _seeds(points: Sequence[Point]) -> Float[np.ndarray, "seeds checkpoints 2"]:
 
 def _level(blocks: Sequence[Float[np.ndarray, "_ _ 2"]], exchanges: int = EXCHANGES) -> Level:
     """What is compared are the rows of a block, at each of its places."""
-    ranks = [stats.rankdata(block, axis=0) for block in blocks if len(block) > 1 and block.size]
+    ranks = [_ranks(block) for block in blocks if len(block) > 1 and block.size]
     centred = [rank - rank.mean(axis=0) for rank in ranks]
     losses, figures = [rank[..., 0] for rank in centred], [rank[..., 1] for rank in centred]
     compared = sum(map(len, ranks))
@@ -113,3 +112,10 @@ def _level(blocks: Sequence[Float[np.ndarray, "_ _ 2"]], exchanges: int = EXCHAN
     as_far = int((np.abs(chance) >= abs(seen) - 1e-9).sum())
     p = (as_far + 1) / (exchanges + 1) if exchanges else None
     return Level(seen / norm, p, len(ranks), compared)
+
+
+def _ranks(block: Float[np.ndarray, "rows _ _"]) -> Float[np.ndarray, "rows _ _"]:
+    """From 1, among the rows; those that are equal share the mean of their ranks."""
+    below = (block[None] < block[:, None]).sum(axis=1)
+    equal = (block[None] == block[:, None]).sum(axis=1)
+    return below + (equal + 1) / 2

@@ -1,12 +1,12 @@
 """The measures of stories: what each is called, which way is good, and what it is in a sentence.
 
-How each is computed, an example and what it does not see: `docs/measures.md`.
+How each is computed, an example and what it does not see: `docs/measures.md`; of the world, `docs/storyworld.md`.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
-Unit = Literal["share of stories", "share", "words", "names", "characters"]
+Unit = Literal["share of stories", "share", "words", "names", "characters", "contradictions"]
 """A share of stories is a yes or no for every story."""
 Good = Literal["less", "more", "as real"]
 """Which way is good; ``as real``: neither end is, the value of real stories is what to come near to."""
@@ -113,3 +113,32 @@ MEASURES: dict[str, Measure] = {
         "Distinct words among 500, the first 50 of each of 10 stories, averaged over all choices of 10 stories.",
     ),
 }
+
+WORLD: dict[str, Measure] = {
+    "world_parsed": Measure(
+        "agrees with its world",
+        "share",
+        "more",
+        "The share of characters up to where a story stops being the beginning of any story of the corpus's world.",
+    ),
+    "world_whole": Measure(
+        "agrees to its end",
+        "share of stories",
+        "more",
+        "The share of stories that agree with the world to their end, or to where they were cut.",
+    ),
+    "world_read": Measure(
+        "can be read",
+        "share",
+        "more",
+        "The share of characters up to where a story cannot be read any more, even with contradictions.",
+    ),
+    "world_contradictions": Measure(
+        "contradictions",
+        "contradictions",
+        "less",
+        "How often a story contradicts what it told itself, as far as it can be read; the mean over stories.",
+    ),
+}
+"""Of stories without a prompt, where the corpus's world is known."""
+ALL = MEASURES | WORLD

@@ -46,7 +46,9 @@ def between(stories: Sequence[Words]) -> dict[int, float]:
     https://doi.org/10.1214/aoms/1177697287). No story has one where no more than `TOGETHER` have words enough.
     """
     said = {
-        number: frozenset(words.folded[words.first :][:STRETCH])
+        number: sorted(
+            {*words.folded[words.first :][:STRETCH]}
+        )  # in an order, so that sums are the same again
         for number, words in enumerate(stories)
         if words.count >= STRETCH
     }

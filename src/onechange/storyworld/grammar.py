@@ -6,6 +6,7 @@ rule or entry of the cast. A variable without an entry takes its word from the p
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from onechange.storyworld import files
 from onechange.storyworld.domain import Domain
@@ -32,8 +33,9 @@ class Grammar:
         self.start = Choice((Option(1, None, (_Linker(pools, shared).choice("opening", ()), plot)),))
 
 
+@cache
 def load() -> Grammar:
-    """The world's own grammar."""
+    """The world's own grammar, linked once; nothing changes it."""
     return Grammar(**files.texts())
 
 
