@@ -1,6 +1,7 @@
 """The parts of the report: digits, the ladder, tokens, the terminal and Markdown."""
 
 import io
+import json
 import re
 from xml.etree import ElementTree
 
@@ -149,6 +150,17 @@ def test_markdown_shows_text_as_it_is(text):
     for code, letter in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
         shown = shown.replace(code, letter)
     assert shown == "x " + " ".join(text.split())
+
+
+def test_of_many_samples_the_first_is_shown(tmp_path):
+    folder = synthetic.make_study(tmp_path)
+    path = folder / "arms/bpe-wpe/seed-0/samples/best.jsonl"
+    first = [json.loads(line) for line in path.read_text().splitlines()]
+    numbered = [{**line, "number": number, "text": f"{number}"} for line in first for number in (1, 0, 2)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in numbered))
+    study = read(folder)
+    found = study.samples(study.arm("bpe-wpe"), 0, "best")
+    assert [(line["prompt"], line["text"]) for line in found] == [(line["prompt"], "0") for line in first]
 
 
 def test_tokenizers_that_cut_alike_are_shown_once(study):
