@@ -1,130 +1,21 @@
-"""The measures of stories in the report: every figure and sentence from results written by hand."""
+"""The measures of stories in the report: every figure from results written by hand; what is missing or damaged."""
 
 import io
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rich.console import Console
+from story_results import figure, figures, results, studied
 
-from onechange.report import (
-    markdown,
-    story_figures,
-    story_section,
-    story_sentences,
-    story_table,
-    story_tracking,
-    terminal,
-)
-from onechange.report.story_figures import GROUPS, StoryFigures
-from onechange.report.study import Study, read
+from onechange.report import markdown, story_section, story_table, terminal
+from onechange.report.story_figures import GROUPS
+from onechange.report.study import Study
 from onechange.stories.measures import ALL
-
-UNJUDGED = "one seed: not judged"
-
-
-def figure(value: float | None, half: float | None = None, seeds: int = 3) -> dict[str, Any]:
-    low, high = (None, None) if value is None or half is None else (value - half, value + half)
-    return {"figure": value, "low": low, "high": high, "seeds": seeds}
-
-
-def apart(value: float, half: float, verdict: str, seeds: int = 3) -> dict[str, Any]:
-    p = None if verdict == UNJUDGED else 0.001
-    return {
-        "difference": value, "low": value - half, "high": value + half, "seeds": seeds, "p": p, "p_holm": p,
-        "verdict": verdict,
-    }  # fmt: skip
-
-
-def run(best: int, last: int) -> dict[str, Any]:
-    return {
-        "seed": 0,
-        "status": "finished",
-        "best": {"step": best, "nats_per_character": 1.0, "written": {"length": {"stories": 64}}},
-        "last": {"step": last, "nats_per_character": 1.1},
-    }
-
-
-def results() -> dict[str, Any]:
-    """A base that ends at its best step, and a change that goes on and copies more then."""
-    base = {
-        "unknown_words": figure(0.05, 0.004),
-        "hero_kept": figure(0.6, 0.05),
-        "length": figure(500.0, 20.0),
-        "copied": figure(0.04, 0.01),
-        "longest_copy": figure(40.0, 3.0),
-        "sentence_ends": figure(None),
-    }
-    best = base | {
-        "unknown_words": figure(0.02, 0.003),
-        "new_names": figure(0.0),
-        "world_whole": figure(0.5, 0.1),
-    }
-    last = best | {
-        "copied": figure(0.09, 0.01),
-        "unknown_words": figure(0.03, 0.003),
-        "longest_copy": figure(44, 5),
-    }
-    real = {
-        "unknown_words": figure(0.009, 0.002), "hero_kept": figure(0.9, 0.05), "length": figure(657.0, 18.0),
-        "copied": figure(0.045, 0.009), "longest_copy": figure(38.1, 1.3), "world_whole": figure(1.0),
-    }  # fmt: skip
-    return {
-        "arms": [
-            {"name": "base", "from": None, "change": None, "runs": [run(800, 800)], "stories": {
-                "best": base, "last": base, "versus_parent": None, "versus_parent_last": None,
-                "last_versus_best": None,
-            }},
-            {"name": "rope", "from": "base", "change": {"position": "rope"}, "runs": [run(800, 2000)], "stories": {
-                "best": best, "last": last,
-                "versus_parent": {
-                    "unknown_words": apart(-0.03, 0.004, "better"),
-                    "hero_kept": apart(0.0, 0.07, "no difference seen"),
-                    "length": apart(0.0, 28.0, "no difference seen"),
-                },
-                "versus_parent_last": {"unknown_words": apart(-0.02, 0.004, "better")},
-                "last_versus_best": {
-                    "copied": apart(0.05, 0.012, "higher"),
-                    "longest_copy": apart(4.0, 6.0, "no difference seen"),
-                    "unknown_words": apart(0.01, 0.004, "worse"),
-                    "hero_kept": apart(0.0, 0.07, "no difference seen"),
-                },
-            }},
-        ],
-        "stories": {
-            "prompt_words": 12, "characters": 800,
-            "real": {name: {**found, "stories": 198} for name, found in real.items()},
-        },
-        "stories_tracking": {
-            "unknown_words": tracking(0.9, (0.8, 0.0004)),
-            "length": tracking(-0.95, (-1.0, 0.0001)),
-            "hero_kept": tracking(0.05, (0.1, 0.9)),
-            "copied": tracking(-0.2, (-0.2, 0.4)),
-            "longest_copy": tracking(None, None),
-        },
-    }  # fmt: skip
-
-
-def tracking(rho: float | None, within_runs: tuple[float, float] | None) -> dict[str, Any]:
-    level = within_runs and {"rho": within_runs[0], "p": within_runs[1]}
-    return {"points": 9, "all": rho, "between_arms": None, "within_arms": None, "within_runs": level}
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
     return studied(tmp_path, results())
-
-
-def studied(folder: Path, record: dict[str, Any]) -> Study:
-    (folder / "results.json").write_text(json.dumps(record))
-    return read(folder)
-
-
-def figures(study: Study) -> StoryFigures:
-    found = story_figures.read(study)
-    assert found is not None
-    return found
 
 
 def test_every_measure_stands_in_one_group() -> None:
@@ -177,94 +68,6 @@ def test_one_very_fine_interval_does_not_give_all_others_its_digits(tmp_path: Pa
     assert figures(studied(tmp_path, record)).decimals("length") == 1
 
 
-def test_the_later_checkpoint_is_told_in_sentences(study: Study) -> None:
-    [told] = story_sentences.last_against_best(figures(study))
-    assert (told.arm.name, told.compared, told.caution) == ("rope", "at step 2,000 instead of 800", None)
-    assert [sentence.replace("\u00a0", " ") for sentence in told.sentences] == [
-        "It copies more: in copies of 40 characters or more, 4.0% → 9.0% (+3.8 to +6.2 points; higher; real stories "
-        "4.5%); longest copy, 40.0 → 44.0 (−2.0 to +10.0; no difference seen; real stories 38.1).",
-        "Worse: words that are no words, 2.0% → 3.0% (+0.6 to +1.4 points).",
-        "No difference seen in the other measure.",
-    ]
-    assert story_sentences.ended_at_best(figures(study)) == "The last step of base is its best."
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "said"),
-    [
-        (("lower", "lower"), "It copies less: "),
-        (("lower", "no difference seen"), "It copies less: "),
-        (("higher", "higher"), "It copies more: "),
-        (("higher", "lower"), "It copies otherwise: "),
-        (("no difference seen", "no difference seen"), "No difference seen in what it copies: "),
-        ((UNJUDGED, UNJUDGED), "What it copies: "),
-    ],
-)
-def test_whether_it_copies_more_follows_the_verdicts(tmp_path: Path, verdicts, said: str) -> None:
-    record = results()
-    found = record["arms"][1]["stories"]["last_versus_best"]
-    for name, verdict in zip(("copied", "longest_copy"), verdicts, strict=True):
-        found[name]["verdict"] = verdict
-    [told] = story_sentences.last_against_best(figures(studied(tmp_path, record)))
-    assert told.sentences[0].startswith(said)
-    assert told.sentences[0].count("no difference seen") == (len(set(verdicts)) > 1) * (
-        verdicts.count("no difference seen")
-    )
-
-
-def test_an_interval_apart_from_0_without_a_verdict_is_explained(tmp_path: Path) -> None:
-    record = results()
-    record["arms"][1]["stories"]["last_versus_best"]["longest_copy"].update(low=1.0)
-    [told] = story_sentences.last_against_best(figures(studied(tmp_path, record)))
-    assert "no difference seen after Holm’s correction" in told.sentences[0]
-
-
-def test_what_a_change_moved_is_told_beside_its_parent(study: Study) -> None:
-    [told] = story_sentences.against_parents(study, figures(study))
-    assert told.compared == "position: rope"
-    assert [sentence.replace("\u00a0", " ") for sentence in told.sentences] == [
-        "Better: words that are no words, 5.0% → 2.0% (−3.4 to −2.6 points).",
-        "No difference seen in the other 2 measures.",
-    ]
-
-
-@pytest.mark.parametrize(("seeds", "said"), [(1, "One seed: not judged."), (2, "Two seeds: not judged.")])
-def test_with_one_or_two_seeds_there_are_intervals_and_no_words(
-    tmp_path: Path, seeds: int, said: str
-) -> None:
-    record = results()
-    for key in ("versus_parent", "versus_parent_last", "last_versus_best"):
-        for found in record["arms"][1]["stories"][key].values():
-            found.update(verdict=UNJUDGED, p=None, p_holm=None, seeds=seeds)
-    study = studied(tmp_path, record)
-    [told] = story_sentences.against_parents(study, figures(study))
-    assert told.caution == f"{said} Intervals are over the samples alone."
-    assert [sentence.replace("\u00a0", " ") for sentence in told.sentences] == [
-        "Intervals apart from 0: words that are no words, 5.0% → 2.0% (−3.4 to −2.6 points).",
-        "No interval apart from 0 in the other 2 measures.",
-    ]
-    text = " ".join(story_sentences.last_against_best(figures(study))[0].sentences)
-    assert not [word for word in ("better", "worse", "Better", "Worse", "more:") if word in text]
-    section = story_section.section(study)
-    assert section is not None and section["caution"] == told.caution
-    assert section["heads"] == ("difference", "95% interval"), "there is no p and no verdict to show"
-    assert story_sentences.copying(figures(study)) == []
-
-
-def test_a_budget_in_seconds_is_the_reason_that_is_given(tmp_path: Path) -> None:
-    record = results()
-    for found in record["arms"][1]["stories"]["versus_parent"].values():
-        found.update(verdict="budget in seconds: not judged", p=None, p_holm=None)
-    study = studied(tmp_path, record)
-    last, parents = (
-        story_sentences.last_against_best(figures(study)),
-        story_sentences.against_parents(study, figures(study)),
-    )
-    assert parents[0].caution == "Budget in seconds: not judged. Intervals are over the samples alone."
-    common = story_sentences.common_caution([*last, *parents])
-    assert common is None and story_sentences.cautioned(parents[0], common).startswith("Budget in seconds")
-
-
 def test_every_difference_is_in_the_tables(study: Study) -> None:
     section = story_section.section(study)
     assert section is not None
@@ -282,40 +85,6 @@ def test_the_last_step_is_not_compared_where_it_is_the_best_of_both(tmp_path: Pa
     section = story_section.section(studied(tmp_path, record))
     assert section is not None
     assert [title for _, title, _ in section["differences"]] == ["minus its parent, at best"]
-
-
-def test_what_follows_the_loss_is_ordered_and_told(study: Study) -> None:
-    rows = story_tracking.rows(figures(study))
-    assert [row.label for row in rows][:2] == ["length", "words that are no words"] and rows[-1].text == "–"
-    assert [cell.text for cell in rows[0].cells] == ["–", "–", "−1.00"] and rows[0].cells[
-        2
-    ].small == "p < 0.001"
-    assert [sentence.replace("\u00a0", " ") for sentence in story_tracking.words(figures(study))] == [
-        "Over all 9 checkpoints, what follows the loss most, up or down: length (ρ −0.95), words that are no words "
-        "(ρ +0.90) and in copies of 40 characters or more (ρ −0.20).",
-        "What follows it least: hero kept (ρ +0.05).",
-        "Best to last, more than chance: length (ρ −1.00) and words that are no words (ρ +0.80).",
-        "2 arms have 2 orders: between them p is always 1.",
-    ]
-
-
-def test_chance_is_corrected_for_the_number_of_measures(tmp_path: Path) -> None:
-    """0.02 for one of four measures is 0.08 for all of them."""
-    record = results()
-    for found in record["stories_tracking"].values():
-        if found["within_runs"]:
-            found["within_runs"]["p"] = 0.02
-    assert "At none of the three levels can any of them be told from chance." in story_tracking.words(
-        figures(studied(tmp_path, record))
-    )
-
-
-def test_two_checkpoints_have_no_order_worth_a_table(tmp_path: Path) -> None:
-    record = results()
-    for found in record["stories_tracking"].values():
-        found["points"] = 2
-    found = figures(studied(tmp_path, record))
-    assert story_tracking.rows(found) == [] and story_tracking.words(found) == []
 
 
 def _without(key: str):

@@ -20,6 +20,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 """Every measure, in the order in which reports show them."""
 Compared = Literal["last_versus_best", "versus_parent", "versus_parent_last"]
+_MOST = 4
+"""Decimals at most."""
 JUDGED = ("better", "worse", "higher", "lower", "no difference seen")
 
 
@@ -91,6 +93,17 @@ class StoryFigures:
         """A difference as text, in percentage points where figures are shares: ``+0.8``."""
         return signed(value * scale(measure), self.decimals(measure))
 
+    def interval(self, found: story_shapes.Difference, measure: str) -> str:
+        """A difference's interval as text, empty where it has none. One apart from 0 has digits enough to show it."""
+        low, high = found["low"], found["high"]
+        if low is None or high is None:
+            return ""
+        decimals = self.decimals(measure)
+        nearer = min(abs(low), abs(high)) * scale(measure) if apart_from_zero(found) else 1.0
+        while decimals < _MOST and float(f"{nearer:.{decimals}f}") == 0:
+            decimals += 1
+        return " to ".join(signed(limit * scale(measure), decimals) for limit in (low, high))
+
 
 def read(study: Study) -> StoryFigures | None:
     """What the study has; None where none of its stories was measured. A `ValueError` says that it is damaged."""
@@ -105,6 +118,12 @@ def read(study: Study) -> StoryFigures | None:
     shapes.fit(reference, shapes.RealStories | None, "results.json: stories")
     shapes.fit(tracking, dict[str, story_shapes.Tracking], "results.json: stories_tracking")
     return StoryFigures(reference, tuple(arms), {name: tracking[name] for name in ALL if name in tracking})
+
+
+def apart_from_zero(found: story_shapes.Difference) -> bool:
+    """Whether the interval is known and does not hold 0."""
+    low, high = found["low"], found["high"]
+    return low is not None and high is not None and not low <= 0 <= high
 
 
 def scale(measure: str) -> int:

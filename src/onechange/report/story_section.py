@@ -95,11 +95,9 @@ def _lines(written: StoryFigures, one: ArmStories, key: Compared) -> list[tuple[
     for name in written.measures():
         if name in found:
             this = found[name]
-            limits = [this["low"], this["high"]]
-            interval = [written.apart(limit, name) for limit in limits if limit is not None]
             cells = [
                 written.apart(this["difference"], name),
-                " to ".join(interval) or DASH,
+                written.interval(this, name) or DASH,
                 significant(this["p"], 2),
                 significant(this["p_holm"], 2),
                 this["verdict"],

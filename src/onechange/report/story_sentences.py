@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from onechange.report import answer, story_shapes
 from onechange.report.digits import between
-from onechange.report.story_figures import JUDGED, ArmStories, StoryFigures, scale
+from onechange.report.story_figures import JUDGED, ArmStories, StoryFigures, apart_from_zero, scale
 from onechange.report.study import Arm, Point, Study
 from onechange.report.wording import listed
 from onechange.stories.measures import ALL
@@ -120,13 +120,14 @@ class _Pair:
             said = "It copies otherwise"
         else:
             said = "It copies more" if "higher" in words else "It copies less"
-        items = [self._item(name, verdict=len(words) > 1, real=True) for name in names]
+        each = len(words) > 1 or any(self._corrected(name) for name in names)
+        items = [self._item(name, verdict=each, real=True) for name in names]
         return [f"{said}: {'; '.join(items)}."]
 
     def moved(self, names: Sequence[str]) -> list[str]:
         """Which of ``names`` differ, by the words for it, or have an interval apart from 0; how many do not."""
         if not self.judged:
-            apart = [name for name in names if self._apart_from_zero(name)]
+            apart = [name for name in names if apart_from_zero(self.found[name])]
             told = [f"Intervals apart from 0: {self._items(apart)}."] if apart else []
             return [*told, *self._others("No interval apart from 0 in {}.", names, apart)]
         told, moved = [], []
@@ -134,6 +135,9 @@ class _Pair:
             if some := [name for name in names if self.found[name]["verdict"] == word]:
                 told.append(f"{word.capitalize()}: {self._items(some, real=word in ('higher', 'lower'))}.")
                 moved += some
+        if some := [name for name in names if self._corrected(name)]:
+            told.append(f"Apart from 0, but not after Holm’s correction: {self._items(some)}.")
+            moved += some
         return [*told, *self._others("No difference seen in {}.", names, moved)]
 
     def _others(self, said: str, names: Sequence[str], moved: Sequence[str]) -> list[str]:
@@ -143,9 +147,9 @@ class _Pair:
         which = "the other" if moved or len(names) < len(self.found) else "any of"
         return [said.format(f"{which} {left} measures" if left > 1 else f"{which} measure")]
 
-    def _apart_from_zero(self, name: str) -> bool:
-        low, high = self.found[name]["low"], self.found[name]["high"]
-        return low is not None and high is not None and not low <= 0 <= high
+    def _corrected(self, name: str) -> bool:
+        """Whether Holm's correction left nothing of a difference whose own interval is apart from 0."""
+        return self.found[name]["verdict"] == "no difference seen" and apart_from_zero(self.found[name])
 
     def _items(self, names: Sequence[str], real: bool = False) -> str:
         return "; ".join(self._item(name, real=real) for name in names)
@@ -155,12 +159,10 @@ class _Pair:
         values = [one.figure(point, name) for one, point in (self.before, self.after)]
         before, after = (self.written.written(value and value["figure"], name) for value in values)
         found, notes = self.found[name], []
-        if found["low"] is not None and found["high"] is not None:
-            limits = " to ".join(self.written.apart(limit, name) for limit in (found["low"], found["high"]))
-            notes.append(limits + " points" * (scale(name) == 100))
+        if interval := self.written.interval(found, name):
+            notes.append(interval + " points" * (scale(name) == 100))
         if verdict:
-            corrected = found["verdict"] == "no difference seen" and self._apart_from_zero(name)
-            notes.append(found["verdict"] + " after Holm’s correction" * corrected)
+            notes.append(found["verdict"] + " after Holm’s correction" * self._corrected(name))
         reference = self.written.real(name)
         if real and reference and reference["figure"] is not None:
             notes.append(f"real stories {self.written.written(reference['figure'], name)}")
