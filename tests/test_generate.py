@@ -158,16 +158,22 @@ def test_the_model_s_own_probabilities_decide(tokenizer: Tokenizer) -> None:
 
 
 def generated(
-    model: Model, tokenizer: Tokenizer, prompts: list[str], rows: int = 64, **said: Any
+    model: Model,
+    tokenizer: Tokenizer,
+    prompts: list[str],
+    rows: int = 64,
+    decoder: MakeDecoder = cached.decoder,
+    **said: Any,
 ) -> list[Continuation]:
     before = said.pop("before", "")
-    return generate(model, tokenizer, prompts, Sampling(**{"top_k": 10, **said}), before=before, rows=rows)
+    sampling = Sampling(**{"top_k": 10, **said})
+    return generate(model, tokenizer, prompts, sampling, before=before, rows=rows, decoder=decoder)
 
 
 def test_many_texts_through_few_rows_are_what_each_is_alone(tokenizer: Tokenizer) -> None:
     """Texts of unequal length: a row whose text has ended takes the next one, which must not feel it."""
     model = small_model(tokenizer.vocabulary_size, 8)
-    said = {"samples": 12, "tokens": 30, "stop": ["t", " a"], "temperature": 1.5}
+    said = {"samples": 12, "tokens": 30, "stop": ["t", " a"], "temperature": 1.5, "repetition_penalty": 1.2}
     alone = generated(model, tokenizer, PROMPTS, rows=1, **said)
     assert len({found.tokens for found in alone}) > 5, "of unequal length"
     assert [(found.prompt, found.number) for found in alone] == [
@@ -249,12 +255,12 @@ def test_what_stands_before_is_seen_and_not_shown(tokenizer: Tokenizer) -> None:
 def test_what_stands_before_is_encoded_by_itself() -> None:
     """As separators and stories are in training: no token spans both."""
     tokenizer = bpe(["The The The The"] * 9, 30)
-    apart = [*tokenizer.encode(" "), *tokenizer.encode("The")]
-    assert len(tokenizer.encode(" The")) < len(apart)
+    apart = [*tokenizer.encode("T"), *tokenizer.encode("he")]
+    assert len(tokenizer.encode("The")) < len(apart)
     model = small_model(tokenizer.vocabulary_size, 32)
     seen = []
     model.register_forward_pre_hook(lambda module, given: seen.append(given[0].tolist()))
-    generated(model, tokenizer, ["The"], tokens=1, before=" ", decoder=Recomputing)
+    generated(model, tokenizer, ["he"], tokens=1, before="T", decoder=Recomputing)
     assert seen == [[apart]]
 
 

@@ -148,7 +148,8 @@ def test_an_arm_stands_for_its_first_finished_seed_and_a_study_for_all_its_arms(
     study: Path, tmp_path: Path
 ) -> None:
     copy = Path(shutil.copytree(study, tmp_path / "copy"))
-    shutil.copytree(run_of(copy, "plain"), copy / "arms/plain/seed-3")
+    for seed in (12, 3):
+        shutil.copytree(run_of(copy, "plain"), copy / f"arms/plain/seed-{seed}")
     (run_of(copy, "plain") / "measures.json").unlink()
     shutil.rmtree(copy / "arms/merged/seed-0")
     words = ["--prompt", "Tom ", "--characters", 5]

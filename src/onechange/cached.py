@@ -12,8 +12,9 @@ import torch
 from jaxtyping import Float, Int, Integer
 from torch import Tensor
 
+from onechange.compiled_step import compiled_step
 from onechange.decoding import Decoder, Recomputing, kept
-from onechange.key_value_cache import BLOCK, KeyValueCache
+from onechange.key_value_cache import BLOCK, KeyValueCache, reading
 from onechange.model import Model
 from onechange.row_linear import RowLinear, Weights, rounded
 
@@ -24,30 +25,31 @@ READ_AT_ONCE = 16_384
 def decoder(model: Model, rows: int, *, weights: Weights = "float32", compiled: bool = False) -> Decoder:
     """The fastest way for ``model``, the settings being those of `Cached`.
 
-    Attention that keeps nothing is read anew for every token, which no way of compiling or rounding is made for: with
-    other settings that is a `ValueError`.
+    Attention that keeps nothing is read anew for every token, with weights as they are: a `ValueError` if others are
+    asked for.
     """
     if remembers(model):
         return Cached(model, rows, weights=weights, compiled=compiled)
-    if weights != "float32" or compiled:
+    if weights != "float32":
         raise ValueError(
-            f"{type(model.blocks[0].attention).__name__} keeps no keys and values: weights are float32, nothing is compiled"
+            f"weights = {weights!r}: {type(model.blocks[0].attention).__name__} keeps no keys and values, and is read "
+            "anew for every token with weights in float32"
         )
     return Recomputing(model, rows)
 
 
 def remembers(model: Model) -> bool:
     """Whether the model's attention keeps anything, so that a cache is of use."""
-    return model.blocks[0].attention.room(1, 1, torch.float32) is not None
+    return model.room(1, 1, torch.float32) is not None
 
 
 @final
 class Cached(Decoder):
     """The same scores as `onechange.decoding.Recomputing`, up to rounding.
 
-    ``weights``: how those of linear layers are held; with fewer than 32 bits keys and values are bf16 too. ``compiled``:
-    the step of one token is compiled, once for any length of text; that takes seconds and makes it several times as
-    fast. The model is copied, and stays as it is.
+    ``weights``: how those of linear layers are held; with fewer than 32 bits keys and values are bf16 too.
+    ``compiled``: the step of one token is compiled, once for any length of text; that takes seconds, and makes it
+    times as fast. The model is copied, and stays as it is.
     """
 
     def __init__(
@@ -63,7 +65,7 @@ class Cached(Decoder):
         self._texts: list[list[int]] = [[0] for _ in range(rows)]  # of a row that was never begun, too
         self._scores = torch.zeros(rows, model.sizes.vocabulary)
         self._compiled = compiled
-        self._step = torch.compile(self._read, dynamic=False) if compiled else self._read
+        self._step = compiled_step(self._read) if compiled else self._read
 
     @torch.no_grad()
     def begin(self, texts: Mapping[int, Int[np.ndarray, " tokens"]]) -> None:
@@ -109,8 +111,8 @@ class Cached(Decoder):
         places = torch.arange(blocks * BLOCK).view(blocks, BLOCK)
         features = self._features(torch.from_numpy(filled), positions, places, fresh)
         for (keys, values), (new_keys, new_values) in zip(self._store, fresh, strict=True):
-            keys[rows, :, :blocks] = new_keys
-            values[rows, :, : blocks * BLOCK] = new_values
+            keys[:blocks, rows] = new_keys
+            values[:blocks, rows] = new_values
         found = self._scorer(features[torch.arange(len(texts)), last])
         self._scores = self._scores.index_copy(0, rows, found)
 
@@ -130,8 +132,9 @@ class Cached(Decoder):
         places: Int[Tensor, "seen block"],
         store: list[tuple[Tensor, Tensor]],
     ) -> Float[Tensor, "rows time width"]:
-        caches = [KeyValueCache(keys, values, positions, places) for keys, values in store]
-        return self._model.go_on(tokens, positions, caches)
+        now = reading(positions, places)
+        caches = [KeyValueCache(keys, values, now) for keys, values in store]
+        return self._model.go_on(tokens, caches)
 
     def _places(self, tokens: int) -> Int[Tensor, "seen block"]:
         """The blocks that hold so many tokens. Compiled code is made for any number of them but 1 and all."""
@@ -142,6 +145,6 @@ class Cached(Decoder):
         return places
 
     def _room(self, rows: int, blocks: int) -> list[tuple[Tensor, Tensor]]:
-        made = [block.attention.room(rows, blocks * BLOCK, self._dtype) for block in self._model.blocks]
-        assert all(made), "attention that keeps nothing is read anew: see `remembers`"
+        made = self._model.room(rows, blocks * BLOCK, self._dtype)
+        assert made is not None, "attention that keeps nothing is read anew: see `remembers`"
         return made

@@ -11,7 +11,7 @@ import typer
 
 from onechange import mistake
 from onechange.stopping import Stopped
-from onechange.verbs.sample_options import Checkpoint, Trust, sample
+from onechange.verbs.sample_options import Checkpoint, Trust, WeightsWord, sample
 
 app = typer.Typer(
     name="onechange",
@@ -146,13 +146,14 @@ def measure(
     run: RunFolder,
     data: Data = None,
     checkpoint: Checkpoint = "best",
+    weights: WeightsWord = "float32",
     trust: Trust = False,
     as_json: AsJson = False,
 ) -> None:
     """Exact nats per character and bits per byte of a trained model on a whole text."""
     from onechange.verbs import measuring
 
-    measuring.measure(run, data, checkpoint, trust, as_json)
+    measuring.measure(run, data, checkpoint, weights, trust, as_json)
 
 
 @app.command()

@@ -4,9 +4,9 @@ tokens → embedding (+ position) → blocks of attention and mlp, each with a r
 placement has them → the last norm → scores against a table, by default the one that was read.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -97,20 +97,26 @@ class Model(nn.Module):
                 x = block(*given)
         return self.norm(x)
 
-    def go_on(
-        self,
-        tokens: Int[Tensor, "rows time"],
-        positions: Int[Tensor, "rows time"],
-        caches: Sequence[KeyValueCache],
-    ) -> Float[Tensor, "rows time width"]:
-        """The features of ``tokens`` that go on with texts, each row at ``positions`` of its own.
+    def room(self, rows: int, length: int, dtype: torch.dtype) -> list[tuple[Tensor, Tensor]] | None:
+        """What each block's attention needs to keep so many texts of so many tokens; ``None`` if it keeps nothing."""
+        made = [block.attention.room(rows, length, dtype) for block in cast(Iterable[Block], self.blocks)]
+        found = [kept for kept in made if kept is not None]
+        return found if len(found) == len(made) else None
 
-        ``caches``: what each block keeps of the texts; they take up the new tokens. No dropout.
+    def go_on(
+        self, tokens: Int[Tensor, "rows time"], caches: Sequence[KeyValueCache]
+    ) -> Float[Tensor, "rows time width"]:
+        """The features of ``tokens`` that go on with texts; no dropout.
+
+        ``caches``: what each block keeps of the texts. They say where the tokens stand, and take them up.
         """
-        places = positions.flatten()  # position may speak of one text only: all rows' tokens are laid end to end
-        x = self.position.embed(F.embedding(tokens, self.embedding).view(1, len(places), -1), places)
+        positions, places = caches[0].now.positions, caches[0].now.places.flatten()
+        flat = (
+            positions.flatten()
+        )  # position may speak of one text only: all rows' tokens are laid end to end
+        x = self.position.embed(F.embedding(tokens, self.embedding).view(1, len(flat), -1), flat)
         x = x.view(*tokens.shape, -1)
-        bias = self.position.bias(places, caches[0].places.flatten())
+        bias = self.position.bias(flat, places)
         if bias is not None:
             bias = bias.unflatten(1, tokens.shape).movedim(1, 0)
         for block, cache in zip(self.blocks, caches, strict=True):

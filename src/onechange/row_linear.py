@@ -1,9 +1,9 @@
 """Linear layers for a few rows at a time, where reading the weights is most of the work.
 
 torch multiplies a single row at a small part of the rate at which memory could hand over the weights. Compiled, a
-product and a sum over interleaved weights come near that rate, and weights of 16 or 8 bits are read two or four times
-as fast. Weights of 8 bits are whole numbers from -127 to 127 times one factor for each output, whose largest weight is
-127: absmax quantization by rows, as in Dettmers et al. 2022, section 2, https://arxiv.org/abs/2208.07339
+product and a sum come near that rate, and weights of 16 or 8 bits are read two or four times as fast. Weights of 8 bits
+are whole numbers from -127 to 127 times one factor for each output, whose largest weight is 127: absmax quantization by
+rows, as in Dettmers et al. 2022, section 2, https://arxiv.org/abs/2208.07339
 """
 
 import copy
@@ -20,9 +20,6 @@ Weights = Literal["float32", "bf16", "int8"]
 WEIGHTS: tuple[Weights, ...] = get_args(Weights)
 """How weights are held. With 16 or 8 bits what is multiplied by them is rounded to bf16."""
 
-LANES = {"float32": 32, "bf16": 64, "int8": 64}
-"""Outputs whose weights lie interleaved: so many sums go on at the same time, each in a lane of its own."""
-
 
 class RowLinear(nn.Module):
     """x Wᵀ + b for ``x`` in float32, with weights held in fewer bits."""
@@ -30,32 +27,31 @@ class RowLinear(nn.Module):
     weight: Tensor
     bias: Tensor | None
     factors: Tensor | None
-    interleaved: Tensor | None
+    whole: Tensor | None
 
     def __init__(
         self, weight: Float[Tensor, "outputs inputs"], bias: Tensor | None, kind: Weights, alone: bool
     ) -> None:
-        """``alone``: also for a single row of a compiled model; takes the memory of the weights once more."""
+        """``alone``: also for a single row of a compiled model."""
         super().__init__()
         weight, factors = weight.detach().float(), None
         if kind == "int8":
             factors = absmax(weight)
             weight = (weight / factors[:, None]).round()  # whole numbers up to 127, which bf16 holds exactly
-        self.outputs = len(weight)
+        self.alone = alone
         self.register_buffer("weight", weight if kind == "float32" else weight.bfloat16())
         self.register_buffer("bias", None if bias is None else bias.detach().float())
         self.register_buffer("factors", factors)
-        held = {"float32": torch.float32, "bf16": torch.bfloat16, "int8": torch.int8}[kind]
-        self.register_buffer("interleaved", interleaved(weight.to(held), LANES[kind]) if alone else None)
+        self.register_buffer("whole", weight.to(torch.int8) if alone and kind == "int8" else None)
 
     def forward(self, x: Float[Tensor, "*batch inputs"]) -> Float[Tensor, "*batch outputs"]:
         given = x.to(self.weight.dtype)
-        if self.interleaved is not None and x.numel() == x.shape[-1] and torch.compiler.is_compiling():
-            # Laid out by its strides, a tensor is computed before it is read: the compiler would otherwise compute
-            # each number of it anew for every output.
-            column = given.as_strided((x.shape[-1], 1), (1, 1)).float()
-            made = (self.interleaved.float() * column).sum(1).flatten()[: self.outputs]
-            made = made.to(given.dtype).view(*x.shape[:-1], self.outputs)  # rounded as the product of more rows is
+        if self.alone and x.numel() == x.shape[-1] and torch.compiler.is_compiling():
+            # Laid out by its strides, a row is computed before it is read: the compiler would otherwise compute each of
+            # its numbers anew for every output.
+            row = given.as_strided((x.shape[-1],), (1,)).float()
+            made = ((self.weight if self.whole is None else self.whole).float() * row).sum(-1)
+            made = made.to(given.dtype).view(*x.shape[:-1], -1)  # rounded as the product of more rows is
         else:
             made = F.linear(given, self.weight)
         made = made.float()
@@ -66,12 +62,6 @@ class RowLinear(nn.Module):
 def absmax(weight: Float[Tensor, "outputs inputs"]) -> Float[Tensor, " outputs"]:
     """What 1 stands for among the whole numbers of each output's weights."""
     return weight.abs().amax(1).clamp(min=torch.finfo(torch.float32).tiny) / 127
-
-
-def interleaved(weight: Float[Tensor, "outputs inputs"], lanes: int) -> Tensor:
-    """Groups of ``lanes`` outputs, filled up with zeros: for each input the weights of all of a group's outputs."""
-    padded = F.pad(weight, (0, 0, 0, -len(weight) % lanes))
-    return padded.unflatten(0, (-1, lanes)).transpose(1, 2).contiguous()
 
 
 def rounded(model: Model, kind: Weights, alone: bool = False) -> Model:

@@ -299,6 +299,7 @@ class Sample(TypedDict):
     prompt: str
     text: str
     number: NotRequired[Count]
+    ended: NotRequired[bool]
     marks: NotRequired[Marks]
 
 

@@ -3,12 +3,13 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import msgspec
 
-from onechange import family
+from onechange import cached, family
 from onechange.checkpoint_reader import Trained
 from onechange.corpus import Source
 from onechange.documents import Corpus
@@ -29,7 +30,12 @@ def written(
     A story lies between separators, as in training. The first one after a prompt, which reports show, has its marks.
     """
     sampling = sampling.ending_at(corpus.separator)
-    texts = generate(trained.model, trained.tokenizer, prompts, sampling, before=corpus.separator)
+    decoder = partial(
+        cached.decoder, compiled=trained.recipe.compile
+    )  # many stories, many steps: worth compiling
+    texts = generate(
+        trained.model, trained.tokenizer, prompts, sampling, before=corpus.separator, decoder=decoder
+    )
     if not texts:
         return "", None
     stories = [Story(text.prompt, text.text, text.ended) for text in texts]

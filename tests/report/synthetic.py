@@ -201,7 +201,14 @@ def poison(folder: Path) -> None:
     results["arms"][2]["runs"][0]["status"] = "failed"
     for path in folder.glob("arms/*/seed-*/samples/*.jsonl"):
         lines = [json.loads(line) for line in path.read_text().splitlines()]
-        lines[0].update(prompt=POISON, text=POISON + "\u2028</p></article>")
+        marks = {
+            "copies": [[0, 99]],
+            "longest_copy": [0, 99],
+            "repeated": [[2, 120]],
+            "loop": [0, 0],
+            "unknown": [[3, 9]],
+        }
+        lines[0].update(prompt=POISON, text=POISON + "\u2028</p></article>", marks=marks)
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     (folder / "results.json").write_text(json.dumps(results))
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import browser
 import instrument
+import measured_stories
 import pytest
 import synthetic
 
@@ -41,11 +42,12 @@ def test_it_opens_quietly_offline_and_within_the_window(chromium, page, width, s
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory) -> Path:
-    """A page with every section: test text, tuning and a sweep too."""
+    """A page with every section: test text, tuning, a sweep and measured stories too."""
     folder = synthetic.make_study(tmp_path_factory.mktemp("whole"), seeds=3, floor=0.46)
     instrument.record_statistics(folder)
     instrument.record_test(folder)
     instrument.record_tuning(folder)
+    measured_stories.record(folder, each=2)
     instrument.record_sweep(folder)
     synthetic.edit(folder, instrument.stop_early)
     return report.write(folder)
@@ -61,7 +63,7 @@ def test_a_page_with_every_section_opens_as_quietly(chromium, whole, width, sche
     outside += ".flatMap(e => [...e.querySelectorAll('text')]).filter(t => t.getBoundingClientRect().right > "
     outside += "innerWidth + 1 || t.getBoundingClientRect().left < -1).map(t => t.textContent)"
     assert chromium.evaluate(outside) == []
-    sections = "return ['differences', 'tuning', 'sweeps', 'ends', 'equal'].map(id => "
+    sections = "return ['differences', 'tuning', 'sweeps', 'ends', 'equal', 'measured'].map(id => "
     sections += "document.querySelector(`section[aria-labelledby=${id}]`).getBoundingClientRect().height)"
     assert min(chromium.evaluate(sections)) > 200
 

@@ -7,11 +7,13 @@ from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
+import measured_stories
 import pytest
 import synthetic
 
 from onechange import report
 from onechange.report import page as page_module
+from onechange.report import stories
 
 VOID = {"meta", "br", "wbr", "input", "link", "img", "hr"}
 
@@ -123,6 +125,7 @@ def test_the_page_stays_small(tmp_path):
 
 def test_hostile_text_stays_text(tmp_path):
     folder = synthetic.make_study(tmp_path / "study")
+    measured_stories.record(folder, each=1)
     synthetic.poison(folder)
     page = page_of(folder)
     scripts = [attributes for tag, attributes in page.elements if tag == "script"]
@@ -131,6 +134,7 @@ def test_hostile_text_stays_text(tmp_path):
     assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
     assert synthetic.POISON.split("`")[0] in page.shown()
     assert "{{ 7 * 7 }}${7}" in page.shown()
+    assert {"mark", "tbody"} <= {tag for tag, _ in page.elements}
     for line in (folder / "report.md").read_text("utf-8").splitlines():
         if not line.startswith("    "):
             assert "<" not in re.sub(r"\\<", "", line), line
@@ -231,6 +235,12 @@ def test_a_report_that_fails_leaves_the_old_one(tmp_path, monkeypatch):
         "report.md",
         "results.json",
     ]
+
+
+def test_stories_of_an_earlier_version_are_shown_without_marks_and_it_is_said(page):
+    assert "not marked: written by an earlier version" in page.shown() and "shilver key" in page.shown()
+    assert not [tag for tag, _ in page.elements if tag == "mark"]
+    assert not [kind for kind in stories.KINDS.values() if kind.note in page.shown()]
 
 
 def test_writing_twice_gives_the_same_bytes(folder):

@@ -1,6 +1,7 @@
-"""The parts of the report: digits, the ladder, repeated passages, tokens, the terminal and Markdown."""
+"""The parts of the report: digits, the ladder, tokens, the terminal and Markdown."""
 
 import io
+import json
 import re
 from xml.etree import ElementTree
 
@@ -17,7 +18,6 @@ from onechange.report import (
     markdown,
     marks,
     still,
-    stories,
     terminal,
     tokens,
 )
@@ -152,33 +152,15 @@ def test_markdown_shows_text_as_it_is(text):
     assert shown == "x " + " ".join(text.split())
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        (
-            "He ran after the tree. Then he ran after the tree!",
-            ["He ran after the tree", "he ran after the tree"],
-        ),
-        ("one two three four, one two three four", []),
-        ("I don't know what to do. I don’t know what to do.", []),
-        ("a b c d e a b c d e a b c d e", ["a b c d e a b c d e a b c d e"]),
-        ("", []),
-    ],
-)
-def test_repeated_passages(text, found):
-    assert [text[start:end] for start, end in stories.repeated(text)] == found
-
-
-def test_samples_are_cut_into_pieces_without_losing_a_character(study):
-    for prompt in stories.prompts(study, 0):
-        for point, samples in prompt.samples.items():
-            assert [sample.arm.name for sample in samples] == [arm.name for arm in study.arms]
-            for sample in samples:
-                whole = "".join(piece.text for piece in sample.pieces)
-                assert whole.startswith(prompt.text)
-                line = next(s for s in study.samples(sample.arm, 0, point) if s["prompt"] == prompt.text)
-                assert whole == prompt.text + line["text"]
-                assert sample.passages == (1 if point == "last" and "bpe" in sample.arm.name else 0)
+def test_of_many_samples_the_first_is_shown(tmp_path):
+    folder = synthetic.make_study(tmp_path)
+    path = folder / "arms/bpe-wpe/seed-0/samples/best.jsonl"
+    first = [json.loads(line) for line in path.read_text().splitlines()]
+    numbered = [{**line, "number": number, "text": f"{number}"} for line in first for number in (1, 0, 2)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in numbered))
+    study = read(folder)
+    found = study.samples(study.arm("bpe-wpe"), 0, "best")
+    assert [(line["prompt"], line["text"]) for line in found] == [(line["prompt"], "0") for line in first]
 
 
 def test_tokenizers_that_cut_alike_are_shown_once(study):

@@ -55,6 +55,6 @@ class Attention(nn.Module, ABC):
         """How much each query takes from each key, in float32; a query's weights are at least 0 and add up to 1."""
 
     def room(self, rows: int, length: int, dtype: torch.dtype) -> tuple[Tensor, Tensor] | None:
-        """`onechange.key_value_cache.room` for so many texts of so many tokens; ``None``: this member keeps nothing, and
-        texts that go on are read anew for every token."""
+        """`onechange.key_value_cache.room` for so many texts of so many tokens. ``None``: this member keeps
+        nothing, and texts that go on are read anew for every token."""
         return None

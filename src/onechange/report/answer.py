@@ -171,7 +171,7 @@ def _answer(study: Study, arm: Arm) -> Answer:
         "worse": f"Worse, by {size} nats per character.",
         "no difference seen": "No difference seen.",
         SECONDS: f"{size} nats per character {direction}, but not judged: the budget is in seconds.",
-    }.get(verdict, f"{size} nats per character {direction}, but not judged: {_number(seeds)} alone.")
+    }.get(verdict, f"{size} nats per character {direction}, but not judged: {seeds_in_words(seeds)} alone.")
     moved = (
         f"{plain(parent.best.nats_per_character, digits)} became {plain(arm.best.nats_per_character, digits)}"
         + (f", {size} {direction}" if verdict == "no difference seen" else "")
@@ -246,5 +246,5 @@ def _nothing(arm: Arm, parent: Arm | None) -> str:
     return "Nothing can be said yet." if waiting else "Nothing can be said."
 
 
-def _number(seeds: int) -> str:
+def seeds_in_words(seeds: int) -> str:
     return {1: "one seed", 2: "two seeds"}.get(seeds, f"{seeds} seeds")

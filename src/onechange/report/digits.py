@@ -6,19 +6,19 @@ from collections.abc import Iterable
 MINUS, DASH = "−", "–"
 
 
-def decimals_for(half_widths: Iterable[float | None]) -> int:
+def decimals_for(half_widths: Iterable[float | None], least: int = 2, most: int = 4, unknown: int = 3) -> int:
     """Decimals for figures whose intervals have these half-widths.
 
-    The finest interval keeps its first digit, or two where that is a 1. Between 2 and 4, one for a whole page
-    so that columns align; 3 where no interval is known.
+    The finest interval keeps its first digit, or two where that is a 1. Between ``least`` and ``most``, one for a
+    whole page so that columns align; ``unknown`` where no interval is known.
     """
     known = [half for half in half_widths if half is not None and half > 0]
     if not known:
-        return 3
+        return unknown
     finest = min(known)
     magnitude = math.floor(math.log10(finest))
     leading_one = finest / 10.0**magnitude < 2
-    return min(4, max(2, leading_one - magnitude))
+    return min(most, max(least, leading_one - magnitude))
 
 
 def spread(value: float, decimals: int) -> str:

@@ -13,6 +13,10 @@ from onechange.report import (
     probes,
     shifted,
     stories,
+    story_figures,
+    story_sentences,
+    story_table,
+    story_tracking,
     tuning,
     tuning_table,
 )
@@ -30,7 +34,7 @@ def text(study: Study) -> str:
     parts.append(escaped(f"Nats per character {meaning(study)}"))
     parts += [escaped(why) for why in (caution(study), judged_text.sentence(study)) if why]
     parts += ["## The ladder", ladder(study), *_differences(study), "## The arms", table(study)]
-    parts += [*_tuning(study), *_probes(study), *_costs(study), *_stories(study)]
+    parts += [*_tuning(study), *_probes(study), *_costs(study), *_measured(study), *_stories(study)]
     if study.record.get("command"):
         parts += ["## To repeat it", _indented([str(study.record["command"])])]
     parts.append(
@@ -137,11 +141,43 @@ def _stories(study: Study) -> list[str]:
     seed = study.seeds[0] if study.seeds else 0
     parts = []
     for prompt in stories.prompts(study, seed):
-        parts.append(f"### {escaped(prompt.text)}")
+        parts.append(f"### {escaped(prompt.text or stories.NOTHING)}")
         for sample in prompt.samples["best"]:
-            written = "".join(piece.text for piece in sample.pieces if not piece.prompt)
-            parts.append(f"**{escaped(sample.arm.name)}** … {escaped(written)}")
+            parts.append(f"**{escaped(sample.arm.name)}** … {escaped(sample.text)}")
     return ["## The stories, each model at its best step", *parts] if parts else []
+
+
+def _measured(study: Study) -> list[str]:
+    written = story_figures.read(study)
+    if written is None:
+        return []
+    columns = story_table.columns(written)
+    heads = ["measure", "real stories", *(f"{column.arm.name}, {column.title}" for column in columns)]
+    rows = [
+        [row.label, *(_story_figure(cell) for cell in (row.real, *row.figures))]
+        for _, group in story_table.rows(written)
+        for row in group
+    ]
+    arrows = "In brackets: 95% intervals. ↑ and ↓: above and below real stories, the two intervals apart."
+    told = [*story_sentences.last_against_best(written), *story_sentences.against_parents(study, written)]
+    common = story_sentences.common_caution(told)
+    parts = [
+        "## The stories, measured",
+        _table(heads, rows),
+        escaped(f"{arrows} {common or ''}"),
+        "\n".join(
+            f"- **{escaped(one.arm.name)}**, {escaped(one.compared)}. {escaped(story_sentences.cautioned(one, common))}"
+            for one in told
+        ),
+        escaped(" ".join(story_tracking.words(written))),
+    ]
+    return [part for part in parts if part]
+
+
+def _story_figure(cell: story_table.Figure) -> str:
+    return " ".join(
+        [cell.text, *[f"({cell.interval})"] * bool(cell.interval), *[cell.arrow] * bool(cell.arrow)]
+    )
 
 
 def _indented(lines: list[str]) -> str:

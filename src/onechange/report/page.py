@@ -41,8 +41,10 @@ def html(study: Study) -> str:
     if found is not None:
         page += (sheet.FILES / "where.js").read_text("utf-8")
     more = sections.sections(study)
-    styles = [*["where.css"] * (found is not None), *["probes.css"] * (more["probes"] is not None)]
+    parts = {"where.css": found, "probes.css": more["probes"], "story_figures.css": more["measured"]}
+    styles = [name for name, part in parts.items() if part is not None]
     seed = study.seeds[0] if study.seeds else 0
+    prompts = stories.prompts(study, seed)
     return environment.get_template("page.html.jinja").render(
         study=study,
         style=sheet.style(*styles),
@@ -66,8 +68,10 @@ def html(study: Study) -> str:
         curve_rows=curves.rows(study),
         overfitting=curves.overfitting(study),
         seed=seed,
-        prompts=stories.prompts(study, seed),
-        repeated_words=stories.REPEATED_WORDS,
+        prompts=prompts,
+        kinds=stories.KINDS,
+        nothing_given=stories.NOTHING,
+        marked=stories.any_marked(prompts),
         where=found,
         cuts=tokens.cuts(study),
         laws=laws.laws(study),

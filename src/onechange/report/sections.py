@@ -1,4 +1,4 @@
-"""The page's sections about differences, equal amounts, overfitting, tuning, sweeps, probes and costs."""
+"""The page's sections about differences, equal amounts, overfitting, tuning, sweeps, probes, costs and stories."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +20,7 @@ from onechange.report import (
     probes,
     shifted,
     still,
+    story_section,
     sweeps,
     sweeps_chart,
     tuning,
@@ -43,6 +44,7 @@ def sections(study: Study) -> dict[str, Any]:
         "sweeps": [_sweep(study, sweep, number) for number, sweep in enumerate(sweeps.sweeps(study))],
         "probes": _probes(study),
         "costs": _costs(study),
+        "measured": story_section.section(study),
     }
 
 

@@ -5,7 +5,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from onechange.report import correction, judged_text, ladder_text, tuning_table
+from onechange.report import (
+    correction,
+    judged_text,
+    ladder_text,
+    story_figures,
+    story_sentences,
+    tuning_table,
+)
 from onechange.report.answer import answers, left_out
 from onechange.report.study import Study
 from onechange.report.table import VALIDATION, columns, rows
@@ -15,7 +22,9 @@ TABLE = ("change", "best", "last", "at best", "verdict")
 
 def answer(study: Study) -> RenderableType:
     """One sentence per change, and what a reader must know of how it came about."""
-    told = [judged_text.sentence(study), correction.sentence(study), *tuning_table.lines(study)]
+    written = story_figures.read(study)
+    stories = story_sentences.copying(written) if written is not None else []
+    told = [judged_text.sentence(study), correction.sentence(study), *tuning_table.lines(study), *stories]
     return Group(
         *(Text.assemble((f"{a.change}  ", "bold"), f"{a.headline} {a.detail}") for a in answers(study)),
         *(Text(line) for line in told if line),

@@ -7,17 +7,19 @@ from onechange import checkpoint_reader, documents, source
 from onechange.compare import interval_over_stories
 from onechange.encoding import encode
 from onechange.readings import measured as ruler
-from onechange.verbs import output, preparing
+from onechange.row_linear import rounded
+from onechange.verbs import output, preparing, words
 from onechange.verbs.words import any_checkpoint
 
 
 @preparing.shown()
-def measure(run: Path, data: str | None, checkpoint: str, trust: bool, as_json: bool) -> None:
+def measure(run: Path, data: str | None, checkpoint: str, weights: str, trust: bool, as_json: bool) -> None:
     """Score the run's own validation text, or all of the text of ``data``.
 
+    ``weights``: the model is measured as it is when it writes with weights held so (`onechange.row_linear`).
     ``trust``: execute code that the run keeps of members from outside.
     """
-    which = any_checkpoint(checkpoint)
+    which, held = any_checkpoint(checkpoint), words.weights_word(weights)
     trained = checkpoint_reader.read(run, which, trust)
     table = source.parse(data) if data else trained.recipe.corpus
     corpus = documents.prepare(table, watch=preparing.watch)
@@ -30,15 +32,15 @@ def measure(run: Path, data: str | None, checkpoint: str, trust: bool, as_json: 
                 f"{run}: its corpus has changed since it was trained; name a text with --data to measure on it"
             )
     text = encode(trained.tokenizer, stories, corpus.separator)
-    found, readings = ruler(
-        trained.model, trained.tokenizer, text, trained.tokenizer.encode(corpus.separator)
-    )
+    model = trained.model if held == "float32" else rounded(trained.model, held)
+    found, readings = ruler(model, trained.tokenizer, text, trained.tokenizer.encode(corpus.separator))
     _, low, high = interval_over_stories(found.nats, found.story_characters)
     figures = {
         "run": str(run),
         "checkpoint": checkpoint,
         "step": trained.step,
         "text": what,
+        "weights": held,
         **{key: value for key, value in found.to_json().items() if key != "stories"},
         "low": low,
         "high": high,
@@ -52,7 +54,8 @@ def measure(run: Path, data: str | None, checkpoint: str, trust: bool, as_json: 
         f"{figures['nats_per_character']:.4f} nats per character{spread}\n"
         f"{figures['bits_per_byte']:.4f} bits per byte, {figures['nats_per_token']:.4f} nats per token\n"
         f"on {what}: {len(text.story_tokens):,} stories, {found.characters:,} characters, {found.tokens:,} tokens; "
-        f"{checkpoint} checkpoint, step {trained.step:,}",
+        f"{checkpoint} checkpoint, step {trained.step:,}"
+        + ("" if held == "float32" else f"; weights held as {held}"),
         markup=False,
     )
     for kind, sums in readings.by_kind.items():

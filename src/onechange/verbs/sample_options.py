@@ -14,6 +14,12 @@ Trust = Annotated[
     bool,
     typer.Option("--trust", help="Execute the code that a run keeps of members from outside: read it first."),
 ]
+WeightsWord = Annotated[
+    str,
+    typer.Option(
+        help="How the model's weights are held: float32, bf16 or int8 (faster, a little less exact)."
+    ),
+]
 _USUAL = Sampling()
 
 
@@ -55,6 +61,14 @@ def sample(
     repetition_penalty: Annotated[
         float, typer.Option(help="Above 1: tokens that the text has already are less likely.")
     ] = _USUAL.repetition_penalty,
+    weights: WeightsWord = "float32",
+    compiled: Annotated[
+        bool,
+        typer.Option(
+            "--compile",
+            help="Compile first, for many stories: seconds to half a minute, then several times as fast.",
+        ),
+    ] = False,
     trust: Trust = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="JSON lines, one object per story, and nothing else there.")
@@ -75,4 +89,5 @@ def sample(
     )
     from onechange.verbs import sampling
 
-    sampling.sample(runs, sampling.Asked(checkpoint, prompt or [], asked, go_on, trust), as_json)
+    how = sampling.How(weights, compiled)
+    sampling.sample(runs, sampling.Asked(checkpoint, prompt or [], asked, go_on, how, trust), as_json)

@@ -7,15 +7,36 @@ from pathlib import Path
 
 import msgspec
 
-from onechange import checkpoint_reader, finished_run, json_file, shapes
+from onechange import cached, checkpoint_reader, finished_run, json_file, shapes
 from onechange import sampling as settings
 from onechange.checkpoint_reader import Trained
+from onechange.decoding import Decoder
 from onechange.generate import Piece, gathered, write
+from onechange.model import Model
+from onechange.processor import why_not_compile
 from onechange.sampling import Sampling
 from onechange.study import DEMONSTRATION
 from onechange.study_folder import StudyFolder
 from onechange.verbs import output, stories, words
 from onechange.verbs.stories import Author
+
+
+@dataclass(frozen=True)
+class How:
+    """How texts are computed: in which ``weights``, `onechange.row_linear.Weights`, and whether ``compiled``."""
+
+    weights: str
+    compiled: bool
+
+    def decoder(self, model: Model, rows: int) -> Decoder:
+        """As `onechange.generate` asks for one."""
+        return cached.decoder(model, rows, weights=words.weights_word(self.weights), compiled=self.compiled)
+
+    def check(self) -> None:
+        """A `ValueError` for weights that there are not, or where nothing can be compiled."""
+        words.weights_word(self.weights)
+        if self.compiled and (reason := why_not_compile()):
+            raise ValueError(f"--compile: {reason}; install it, or go without")
 
 
 @dataclass(frozen=True)
@@ -27,6 +48,7 @@ class Asked:
     sampling: Sampling
     go_on: bool
     """Whether a story goes on where the model ends it."""
+    how: How
     trust: bool
     """Execute code that the runs keep of members from outside."""
 
@@ -34,6 +56,7 @@ class Asked:
 def sample(named: Sequence[Path], asked: Asked, as_json: bool) -> None:
     """Continue every prompt with every run: one run's stories as they are written, several runs' side by side."""
     words.any_checkpoint(asked.checkpoint)
+    asked.how.check()
     asked = replace(asked, prompts=[_prompt(prompt) for prompt in asked.prompts])
     folders = [run for folder in named for run in _runs(folder)]
     if as_json:
@@ -82,7 +105,9 @@ def _begun(folder: Path, asked: Asked) -> tuple[Author, Iterator[Piece]]:
         output.say(f"{folder}: {note}")
     prompts = asked.prompts or [DEMONSTRATION]
     try:
-        pieces = write(trained.model, trained.tokenizer, prompts, sampling, before=separator)
+        pieces = write(
+            trained.model, trained.tokenizer, prompts, sampling, before=separator, decoder=asked.how.decoder
+        )
     except ValueError as error:
         advice = "" if asked.prompts else "; name another prompt with --prompt"
         raise ValueError(f"{error.args[0]}{advice}") from None

@@ -2,9 +2,10 @@
 
 import re
 import sys
-from typing import get_args
+from typing import cast, get_args
 
 from onechange.checkpoint import Which
+from onechange.row_linear import WEIGHTS, Weights
 
 
 def checkpoint_word(word: str) -> Which:
@@ -33,3 +34,10 @@ def given(text: str) -> str:
         raise ValueError(
             f"standard input is not UTF-8: byte {error.start} is {error.object[error.start]:#04x}"
         ) from None
+
+
+def weights_word(word: str) -> Weights:
+    """A `ValueError` names a word that is no way to hold weights."""
+    if word not in WEIGHTS:
+        raise ValueError(f"--weights {word!r}: must be one of {', '.join(WEIGHTS)}")
+    return cast(Weights, word)
