@@ -19,6 +19,7 @@ from onechange.documents import Corpus, prepare
 from onechange.record import collect
 from onechange.stories import collected
 from onechange.stories.measured import measured
+from onechange.stories.measures import WORLD
 from onechange.stories.story import Story, real
 from onechange.study_folder import StudyFolder
 from small_studies import STUDY, files, in_haste, onechange, study_file
@@ -152,6 +153,7 @@ def test_real_stories_stand_beside_them(study: Path, corpus: Corpus):
         name: found["real"][f"world_{name}"]["figure"]
         for name in ("parsed", "whole", "read", "contradictions")
     }
+    assert {f"world_{name}" for name in world} == WORLD.keys()
     assert world == {"parsed": 1, "whole": 1, "read": 1, "contradictions": 0}
 
 

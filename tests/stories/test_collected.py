@@ -12,6 +12,18 @@ from onechange.stories.collected import Run
 from onechange.stories.measures import ALL, MEASURES, WORLD
 
 
+def of_arm(*given: Any, **more: Any) -> dict[str, Any]:
+    found = collected.of_arm(*given, **more)
+    assert found is not None
+    return found
+
+
+def tracked(arms: Any) -> dict[str, Any]:
+    found = collected.tracked(arms)
+    assert found is not None
+    return found
+
+
 def written(world: Any = None, **measures: tuple[Sequence[float], Sequence[int]]) -> dict[str, Any]:
     """Four stories of two prompts; measures that are not given count nothing."""
     found = {
@@ -68,13 +80,13 @@ def test_the_world_s_measures_are_of_its_own_stories():
 def test_seeds_are_compared_in_pairs_whatever_their_order():
     arm = [run(seed, lengths(*[100 + 10 * seed + value] * 4)) for seed, value in ((2, 3), (0, 1), (1, 2))]
     parent = [run(seed, lengths(*[100 + 10 * seed] * 4)) for seed in (0, 1, 2, 3)]
-    found = collected.of_arm(arm, parent)
+    found = of_arm(arm, parent)
     assert found is not None
     assert found["best"]["length"]["figure"] == pytest.approx(112)
     assert found["best"]["length"]["seeds"] == 3
     difference = found["versus_parent"]["length"]
     assert (difference["difference"], difference["seeds"]) == (pytest.approx(2), 3)
-    expected = stats.ttest_1samp([1, 2, 3], 0)
+    expected: Any = stats.ttest_1samp([1, 2, 3], 0)
     assert difference["p"] == pytest.approx(expected.pvalue)
     low, high = expected.confidence_interval()
     assert (difference["low"], difference["high"]) == (pytest.approx(low), pytest.approx(high))
@@ -100,8 +112,9 @@ def test_every_comparison_is_corrected_for_its_measures():
         ]
 
     parent = arm(0)
-    found = collected.of_arm(arm(1), parent)["versus_parent"]
-    p = {name: stats.ttest_1samp(4 + s * noise, 0).pvalue for name, s in spreads.items()}
+    found = of_arm(arm(1), parent)["versus_parent"]
+    tests: dict[str, Any] = {name: stats.ttest_1samp(4 + s * noise, 0) for name, s in spreads.items()}
+    p = {name: test.pvalue for name, test in tests.items()}
     assert 0.01 < p["longest_copy"] < 0.05, "alone it is seen, among 13 it is not"
     judged = sorted(found, key=lambda name: found[name]["p"])
     assert found["length"]["p"] == pytest.approx(p["length"])
@@ -116,18 +129,18 @@ def test_every_comparison_is_corrected_for_its_measures():
 
 def test_two_seeds_and_budgets_in_seconds_are_not_judged():
     arm, parent = ([run(seed, lengths(seed, 1, 2, base)) for seed in range(3)] for base in (9, 90))
-    two = collected.of_arm(arm[:2], parent[:2])["versus_parent"]["length"]
+    two = of_arm(arm[:2], parent[:2])["versus_parent"]["length"]
     assert (two["verdict"], two["p"], two["p_holm"]) == ("one seed: not judged", None, None)
-    timed = collected.of_arm(arm, parent, unjudged="budget in seconds: not judged")["versus_parent"]["length"]
+    timed = of_arm(arm, parent, unjudged="budget in seconds: not judged")["versus_parent"]["length"]
     assert (timed["verdict"], timed["p"], timed["p_holm"]) == ("budget in seconds: not judged", None, None)
     assert timed["difference"] == pytest.approx((9 - 90) / 4)
 
 
 def test_last_is_set_against_best_where_there_is_a_later_one():
     ended = [run(0, lengths(1, 2, 3, 4))]
-    assert collected.of_arm(ended, [])["last_versus_best"] is None
+    assert of_arm(ended, [])["last_versus_best"] is None
     later = [run(1, lengths(1, 2, 3, 4), lengths(5, 6, 7, 8))]
-    found = collected.of_arm([*ended, *later], [])
+    found = of_arm([*ended, *later], [])
     assert found["versus_parent"] is None and found["versus_parent_last"] is None
     difference = found["last_versus_best"]["length"]
     assert (difference["difference"], difference["seeds"]) == (4, 1)
@@ -147,12 +160,13 @@ def test_what_goes_with_the_loss_counts_every_checkpoint_once():
         ],
         "b": [run(0, lengths(3, 3, 3, 3), loss=3.0)],
     }
-    found = collected.tracked(arms)["length"]
+    found = tracked(arms)["length"]
     losses, figures = [1.0, 2.0, 2.5, 3.0], [1, 2, 4, 3]
     assert found["points"] == 4
-    assert found["all"] == pytest.approx(stats.spearmanr(losses, figures).statistic)
+    spearman: Any = stats.spearmanr(losses, figures)
+    assert found["all"] == pytest.approx(spearman.statistic)
     assert found["within_runs"]["rho"] == pytest.approx(1)
-    assert collected.tracked(arms)["ended"] == {
+    assert tracked(arms)["ended"] == {
         "points": 4, "all": None, "between_arms": None, "within_arms": None, "within_runs": None,
     }  # fmt: skip
 
@@ -161,7 +175,7 @@ def test_measures_that_an_earlier_version_did_not_know_are_left_out():
     old = lengths(1, 2, 3, 4)
     del old["measures"]["copied"]
     new = [run(0, lengths(2, 2, 2, 2))]
-    found = collected.of_arm([run(0, old)], new)
+    found = of_arm([run(0, old)], new)
     assert "copied" not in found["best"] and "copied" not in found["versus_parent"]
     assert "length" in found["versus_parent"]
 

@@ -57,5 +57,6 @@ class Source(ABC):
 
         Each text begins where a story begins. ``ended``: whether its story came to an end there, or was cut off.
         ``measures`` has by name ``counts`` and ``of``, a number per text each: a measure over all is Σ counts / Σ of.
+        Reports show those that `onechange.stories.measures.WORLD` names.
         """
         return None

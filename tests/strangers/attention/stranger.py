@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from onechange.attention import Attention
+from onechange.key_value_cache import KeyValueCache
 from onechange.position import Position
 from onechange.sizes import Sizes
 
@@ -24,6 +25,7 @@ class StrangeAttention(Attention):
         position: Position,
         positions: Int[Tensor, " time"],
         bias: Float[Tensor, "heads time time"] | None = None,
+        cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "batch time width"]:
         return self.out(self._equal(x) @ self.value(x))
 
