@@ -5,12 +5,17 @@ process asks for the fixture ``unchecked``.
 """
 
 import importlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import jaxtyping
 import pytest
+
+# Before anything asks how wide and how colourful the terminal is: tests say so themselves.
+for told in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(told, None)
 
 SPEAK_OF_SHAPES = (
     "attending", "attention", "attention_distance", "bins", "cached", "decoding", "embedding", "encoding",
