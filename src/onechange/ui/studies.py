@@ -1,0 +1,27 @@
+"""The studies of a folder, by name: what the server shows, and all that it can reach."""
+
+from pathlib import Path
+
+from onechange.study_folder import StudyFolder
+
+
+class Studies:
+    """``folder`` is a study's own, or holds those of several."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self.alone = StudyFolder(self.folder).exists
+
+    def all(self) -> dict[str, Path]:
+        """Every study that lies there now, by the name of its folder."""
+        if self.alone:
+            return {self.folder.name: self.folder}
+        inside = sorted(path for path in self.folder.iterdir() if path.is_dir() and not path.is_symlink())
+        return {path.name: path for path in inside if StudyFolder(path).exists}
+
+    def path(self, name: str) -> Path:
+        """The folder of a study. A `LookupError` says that there is none of this name, whatever the name holds."""
+        found = self.all().get(name)
+        if found is None:
+            raise LookupError(f"no study {name!r} here")
+        return found
