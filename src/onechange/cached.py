@@ -65,7 +65,8 @@ class Cached(Decoder):
         self._texts: list[list[int]] = [[0] for _ in range(rows)]  # of a row that was never begun, too
         self._scores = torch.zeros(rows, model.sizes.vocabulary)
         self._compiled = compiled
-        self._step = compiled_step(self._read) if compiled else self._read
+        # Of a single row weights are read as they are held.
+        self._step = compiled_step(self._read, frozen=rows > 1) if compiled else self._read
 
     @torch.no_grad()
     def begin(self, texts: Mapping[int, Int[np.ndarray, " tokens"]]) -> None:

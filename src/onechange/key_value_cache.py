@@ -39,7 +39,7 @@ def reading(positions: Int[Tensor, "rows time"], places: Int[Tensor, "seen block
 class KeyValueCache(NamedTuple):
     """One layer's. It is written in place: whoever reads more tokens finds those of before."""
 
-    keys: Float[Tensor, "blocks rows some block head"]
+    keys: Float[Tensor, "blocks rows some head block"]
     values: Float[Tensor, "blocks rows some block head"]
     now: Reading
 
@@ -65,8 +65,8 @@ class KeyValueCache(NamedTuple):
 
     def _keep(self, key: Float[Tensor, "rows some time head"], value: Tensor) -> None:
         now = self.now
-        for held, new in ((self.keys, key), (self.values, value)):
-            held[now.block, now.row, :, now.within] = new.transpose(1, 2).to(held.dtype)
+        self.keys[now.block, now.row, :, :, now.within] = key.transpose(1, 2).to(self.keys.dtype)
+        self.values[now.block, now.row, :, now.within] = value.transpose(1, 2).to(self.values.dtype)
 
     def _seen(self, reach: int | None) -> Bool[Tensor, "rows 1 1 time places"]:
         distance = self.now.positions[:, None, None, :, None] - self.now.places.flatten()
@@ -75,7 +75,9 @@ class KeyValueCache(NamedTuple):
     def _many(
         self, query: Float[Tensor, "rows some shared time head"], seen: Tensor, bias: Tensor | None
     ) -> Float[Tensor, "rows some shared time head"]:
-        kept = (held[: len(self.now.places)].movedim(0, 2).flatten(2, 3) for held in (self.keys, self.values))
+        seen_blocks = len(self.now.places)
+        laid_out = (self.keys[:seen_blocks].transpose(-1, -2), self.values[:seen_blocks])
+        kept = (held.movedim(0, 2).flatten(2, 3) for held in laid_out)
         shared = (-1, -1, query.shape[2], -1, -1)
         keys, values = (held.to(query.dtype).unsqueeze(2).expand(shared) for held in kept)
         return mix(query, keys, values, seen, bias)
@@ -89,23 +91,28 @@ class KeyValueCache(NamedTuple):
         keys, values = (held[: len(self.now.places)].to(query.dtype) for held in (self.keys, self.values))
         query = query.squeeze(-2)  # rows some shared head
         scores = (
-            (keys.unsqueeze(3) * query.unsqueeze(-2)).sum(-1) if fused else query @ keys.transpose(-1, -2)
+            (keys.unsqueeze(3) * query.unsqueeze(-1)).sum(-2) if fused else query @ keys
         )  # seen rows some shared block
         scores = scores.movedim(0, -2).flatten(-2) / query.shape[-1] ** 0.5
         scores = scores if bias is None else scores + bias.squeeze(-2)
-        shares = scores.masked_fill(~seen.squeeze(-2), -torch.inf).softmax(-1)
+        scores = scores.masked_fill(~seen.squeeze(-2), -torch.inf)
+        if not fused:
+            shares = scores.softmax(-1).unflatten(-1, self.now.places.shape).movedim(-2, 0)
+            return (shares @ values).sum(0).unsqueeze(-2)
+        # softmax, but divided at the end: the compiler would divide anew for every number of a value.
+        shares = (scores - scores.amax(-1, keepdim=True)).exp()
+        whole = shares.sum(-1)
         shares = shares.unflatten(-1, self.now.places.shape).movedim(-2, 0)
-        if fused:
-            return (shares.unsqueeze(-1) * values.unsqueeze(3)).sum((0, -2)).unsqueeze(-2)
-        return (shares @ values).sum(0).unsqueeze(-2)
+        mixed = (shares.unsqueeze(-1) * values.unsqueeze(3)).sum(-2).sum(0)
+        return (mixed / whole.unsqueeze(-1)).unsqueeze(-2)
 
 
 def room(
     rows: int, some: int, length: int, head: int, dtype: torch.dtype
-) -> tuple[Float[Tensor, "blocks rows some block head"], Float[Tensor, "blocks rows some block head"]]:
+) -> tuple[Float[Tensor, "blocks rows some head block"], Float[Tensor, "blocks rows some block head"]]:
     """For the keys and values of so many heads of so many texts of at most ``length`` tokens.
 
     Zeros: a place that is not seen yet but holds something infinite would still spoil a sum.
     """
-    shape = (-(-length // BLOCK), rows, some, BLOCK, head)
-    return torch.zeros(shape, dtype=dtype), torch.zeros(shape, dtype=dtype)
+    before = (-(-length // BLOCK), rows, some)
+    return torch.zeros(*before, head, BLOCK, dtype=dtype), torch.zeros(*before, BLOCK, head, dtype=dtype)
