@@ -81,8 +81,9 @@ class Site:
         """A page for when there is no report, or none yet: it says which, and changes into it when there is one."""
         stands, _ = await self.reader.read(path, lambda: where_it_stands(path))
         page = sheets.render(
-            "waiting.html.jinja", name=name, stands=stands, error=made.error if made else None,
-            version=made.version if made else "", links={"name": name, **self.pages.links},
+            "waiting.html.jinja", name=name, question=stands.get("question") or name, scale=stands.get("scale"),
+            damage=stands.get("error"), error=made.error if made else None,
+            prepared=(path / "corpus.json").is_file(), version=made.version if made else "", links=self.pages.links,
         )  # fmt: skip
         return HTMLResponse(sheets.encoded(page))
 

@@ -8,7 +8,7 @@ function tellTimes() {
     time.textContent = ago(date);
     time.title = date.toLocaleString();
   }
-  for (const part of document.querySelectorAll("[data-seconds]")) part.textContent = duration(Number(part.dataset.seconds));
+  for (const part of document.querySelectorAll("[data-seconds]")) part.textContent = `, ${duration(Number(part.dataset.seconds))} left`;
 }
 
 const counted = () => document.querySelector(".count, .empty")?.textContent ?? "";

@@ -2,7 +2,7 @@
 import { exchange, follow, versionOf } from "./exchange.js";
 import { ago, clock, count, duration } from "./words.js";
 
-const MANY = 12; // runs from which on only those that need a look are shown
+const MANY = 6; // runs above which only those that need a look are shown
 const STATES = { running: "Running", finished: "Finished", failed: "Failed", stopped: "Stopped" };
 const part = (selector) => document.querySelector(`#standing ${selector}`);
 const rows = new Map();
@@ -60,6 +60,7 @@ function showRow(run, study) {
   }
   row.state.textContent = words(run, study);
   row.bar.max = run.steps || 1;
+  row.bar.style.color = run.state === "running" && run.mark !== null ? `var(--arm-${run.mark % 8})` : "";
   row.bar.value = run.state === "finished" ? row.bar.max : run.step;
   row.steps.textContent = `${count(run.step)} of ${count(run.steps)}`;
   row.nats.textContent = typeof run.validation_nats_per_character === "number" ? run.validation_nats_per_character.toFixed(4) : "";
@@ -123,6 +124,7 @@ function tellTimes() {
 
 async function renew({ version }) {
   if (busy || version === versionOf(document)) return;
+  if (document.querySelector("header.waiting")) return location.reload(); // nothing is lost, and the policy is another
   busy = true;
   try {
     if (!(await exchange())) return;

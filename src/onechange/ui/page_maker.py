@@ -25,9 +25,10 @@ NICENESS = 10
 
 def make(folder: Path, name: str, version: str, links: dict[str, Any]) -> bytes:
     """The live page of the study in ``folder``, read from its files as they are now; nothing is written."""
-    if not (folder / "corpus.json").is_file():
-        raise LookupError("nothing is on record yet, since its text and its tokenizers were not prepared")
-    found = study.parsed(folder, json.dumps(record.collect(StudyFolder(folder))))
+    kept = StudyFolder(folder)
+    if kept.start() and not (folder / "corpus.json").is_file():
+        raise LookupError("nothing is on record yet, no text and no tokenizers")
+    found = study.parsed(folder, json.dumps(record.collect(kept)))
     live = page.Live(
         sheets.render("head.html.jinja", version=version, name=name),
         sheets.render("standing.html.jinja", **links),

@@ -9,6 +9,7 @@ from contextlib import suppress
 from types import FrameType
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from onechange.ui.app import application
 from onechange.ui.connection import Connection
@@ -33,17 +34,7 @@ class Server(uvicorn.Server):
         self._host = host
         self._application = application(studies, self._access, limits)
 
-        class Bounded(Connection):
-            """With this server's limits."""
-
-        Bounded.limits = limits
-        super().__init__(
-            uvicorn.Config(
-                self._application, http=Bounded, ws="none", loop="asyncio", lifespan="on", log_config=None,
-                access_log=False, proxy_headers=False, server_header=False,
-                h11_max_incomplete_event_size=limits.head, timeout_graceful_shutdown=WAITING,
-            )
-        )  # fmt: skip
+        super().__init__(configuration(self._application, limits))
 
     @property
     def address(self) -> str:
@@ -60,10 +51,29 @@ class Server(uvicorn.Server):
         with suppress(KeyboardInterrupt):
             self.run(sockets=[self._socket])
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End the event streams too, which would go on as long as their pages are open."""
+    def stop(self) -> None:
+        """End `listen`, and the event streams, which would go on as long as their pages are open."""
         self._application.state.live.close()
+        self.should_exit = True
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """What uvicorn calls when a signal comes."""
         super().handle_exit(sig, frame)
+        self.stop()
+
+
+def configuration(app: ASGIApp, limits: Limits) -> uvicorn.Config:
+    """How ``app`` is served: by connections that keep to ``limits``, and with nothing that nobody asked for."""
+
+    class Bounded(Connection):
+        """One of this server's."""
+
+    Bounded.limits = limits
+    return uvicorn.Config(
+        app, http=Bounded, ws="none", loop="asyncio", lifespan="on", log_config=None, log_level="error", access_log=False,
+        proxy_headers=False, server_header=False, h11_max_incomplete_event_size=limits.head,
+        timeout_graceful_shutdown=WAITING,
+    )  # fmt: skip
 
 
 def _listening(host: str, port: int) -> socket.socket:

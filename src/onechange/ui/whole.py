@@ -45,7 +45,7 @@ def whole(runs: Sequence[Mapping[str, Any]], held: bool) -> Whole:
 
 
 def _left(runs: Sequence[Mapping[str, Any]]) -> float | None:
-    """Seconds until the last run ends, if those that wait go as fast as their arm did, or else as the others."""
+    """Seconds until the last step, if runs that wait go as fast as their arm did, or else as the others."""
     speeds: dict[str, list[float]] = {}
     for run in runs:
         if (speed := _seconds_per_step(run)) is not None:
@@ -61,7 +61,7 @@ def _left(runs: Sequence[Mapping[str, Any]]) -> float | None:
         for run in [*running, *waiting]
         if run["steps"] > run["step"]
     ]
-    return side_by_side(seconds, max(1, len(running)))
+    return side_by_side(seconds, max(1, len(running))) if seconds else None
 
 
 def _seconds_per_step(run: Mapping[str, Any]) -> float | None:
