@@ -155,23 +155,23 @@ def test_a_link_inside_a_study_is_not_followed(tmp_path: Path, studies: Path):
 NAMES = ["a b", "100%", "#1?x=y&z", "é", "<b>", "a;b", "\\", "'\"", "..%2f", "\n", "\u202e", ":", "&amp;"]
 
 
-@pytest.mark.parametrize("name", [*NAMES, os.fsdecode(b"no\xffutf8")])
-def test_a_study_may_be_called_anything(tmp_path: Path, finished: Path, name: str):
-    folder = tmp_path / "studies"
-    folder.mkdir()
-    _copy(finished, tmp_path).rename(folder / name)
-    with serving(folder) as server:
+def test_a_study_may_be_called_anything(tmp_path: Path, finished: Path):
+    names = [*NAMES, os.fsdecode(b"no\xffutf8")]
+    for name in names:
+        _copy(finished, tmp_path).rename(tmp_path / "studies" / name)
+    with serving(tmp_path / "studies") as server:
         index = ask(port(server), "/")
         links = re.findall(r'href="(/studies/[^"]*)"', index.text)
-        assert links == [address(name)]
-        assert re.fullmatch(r"[\w/%.~-]+", links[0], re.ASCII)
-        assert "<b>" not in index.text.replace("<b>merged</b>", "").replace("<b>turned</b>", "")
-        found = ask(port(server), links[0] + "events")
-        assert found.status == 200 and found.events[0][1]["study"] == "small"
-        assert ask(port(server), links[0].rstrip("/")).headers["location"] == links[0]
+        assert sorted(links) == sorted(map(address, names))
+        assert all(re.fullmatch(r"/studies/[\w%.~-]+/", link, re.ASCII) for link in links)
+        assert "&lt;b&gt;" in index.text and "<b><" not in index.text and "&amp;amp;" in index.text
+        for link in links:
+            assert ask(port(server), link[:-1]).headers["location"] == link
+            assert ask(port(server), link + "events", method="HEAD").status == 200
 
 
 def _copy(study: Path, folder: Path) -> Path:
+    (folder / "studies").mkdir(exist_ok=True)
     for path, content in files(study, ()).items():
         place = folder / "copied" / path
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -117,8 +117,8 @@ class Live:
         async def look(watch: Watch) -> float:
             found, seconds = await self._reader.read(path, lambda: where_it_stands(path))
             state = found.get("state")
-            making = await self._pages.follow(path, name, spare=state == "running")
             watch.tell("standing", found)
+            making = await self._pages.follow(path, name, spare=state == "running")
             if (version := self._pages.version(path)) is not None:
                 watch.tell("page", {"version": version})
             if state == "finished" and making is None:

@@ -5,7 +5,7 @@ import ipaddress
 import os
 import secrets
 import socket
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from types import FrameType
 
 import uvicorn
@@ -17,6 +17,8 @@ from onechange.ui.limits import Limits
 from onechange.ui.safety import Access
 from onechange.ui.studies import Studies
 
+QUEUE = 512
+"""Connections that may wait to be taken."""
 WAITING = 2
 """Seconds that answers on their way have at the end."""
 
@@ -70,21 +72,26 @@ def configuration(app: ASGIApp, limits: Limits) -> uvicorn.Config:
 
     Bounded.limits = limits
     return uvicorn.Config(
-        app, http=Bounded, ws="none", loop="asyncio", lifespan="on", log_config=None, log_level="error", access_log=False,
-        proxy_headers=False, server_header=False, h11_max_incomplete_event_size=limits.head,
-        timeout_graceful_shutdown=WAITING,
+        app, http=Bounded, ws="none", loop="asyncio", lifespan="on", log_config=None, log_level="error",
+        access_log=False, proxy_headers=False, server_header=False,
+        h11_max_incomplete_event_size=limits.head, timeout_graceful_shutdown=WAITING,
     )  # fmt: skip
 
 
 def _listening(host: str, port: int) -> socket.socket:
+    """A socket that takes connections from now on, so that its address can be told."""
     try:
         family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        found = socket.socket(family, socket.SOCK_STREAM)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(place)
-    except (OSError, UnicodeError, OverflowError) as error:
-        number = error.errno if isinstance(error, OSError) and error.errno else errno.EADDRNOTAVAIL
-        why = "another program listens there; choose another --port, or 0 for any that is free"
-        known = why if number == errno.EADDRINUSE else getattr(error, "strerror", None) or os.strerror(number)
-        raise OSError(number, known, f"--host {host} --port {port}") from None
-    return found
+        with ExitStack() as unless_it_works:
+            found = unless_it_works.enter_context(socket.socket(family, socket.SOCK_STREAM))
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(place)
+            found.listen(QUEUE)
+            unless_it_works.pop_all()
+            return found
+    except (OSError, UnicodeError) as error:
+        number = getattr(error, "errno", None) or errno.EADDRNOTAVAIL
+        why = getattr(error, "strerror", None) or os.strerror(errno.EADDRNOTAVAIL)
+        if number == errno.EADDRINUSE:
+            why = "another program listens there; choose another --port, or 0 for any that is free"
+        raise OSError(number, why, f"--host {host} --port {port}") from None
