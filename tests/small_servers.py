@@ -19,9 +19,9 @@ HOST = "127.0.0.1"
 
 
 @contextlib.contextmanager
-def serving(folder: Path, limits: Limits | None = None, host: str = HOST) -> Iterator[Server]:
-    """The server of the studies in ``folder``, on a free port."""
-    server = Server(Studies(folder), host, 0, limits)
+def serving(folder: Path, limits: Limits | None = None, host: str = HOST, port: int = 0) -> Iterator[Server]:
+    """The server of the studies in ``folder``, on a free port unless one is named."""
+    server = Server(Studies(folder), host, port, limits)
     with _running(server, server.listen, server.stop):
         yield server
 

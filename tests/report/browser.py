@@ -62,7 +62,11 @@ class Browser:
         self.command(
             "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
         )
-        self._call("POST", f"{self._session}/url", {"url": page if isinstance(page, str) else page.resolve().as_uri()})
+        self._call(
+            "POST",
+            f"{self._session}/url",
+            {"url": page if isinstance(page, str) else page.resolve().as_uri()},
+        )
 
     def evaluate(self, code: str, *values: Any) -> Any:
         """The value that the body of a function, ``code``, returns in the page."""
