@@ -1,6 +1,7 @@
 """What open pages are told: where every run stands, how far the whole study is, and when it ends."""
 
 import asyncio
+import fcntl
 import json
 import shutil
 from contextlib import ExitStack
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from onechange import run_lock
+from onechange.study_folder import StudyFolder
 from onechange.ui import live
 from onechange.ui.limits import Limits
 from onechange.ui.live import Live, Watch
@@ -87,6 +89,17 @@ def test_a_lock_makes_a_run_running_and_its_end_stopped(tmp_path: Path, finished
     assert [run["mark"] for run in found["runs"]] == [0, 1, 2]
     assert [run["symbol"] for run in found["runs"]] == ["●", "■", "▲"]
     assert found["question"] == "What do merges and rotation buy [here]?"
+
+
+def test_who_only_looks_keeps_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / ".lock").touch()
+    with (tmp_path / ".lock").open() as look:  # as `run_lock.is_locked` does, in the very instant of a start
+        fcntl.flock(look, fcntl.LOCK_SH)
+        monkeypatch.setattr(
+            "onechange.study_folder.time.sleep", lambda seconds: fcntl.flock(look, fcntl.LOCK_UN)
+        )
+        with StudyFolder(tmp_path).locked():
+            assert run_lock.is_locked(tmp_path)
 
 
 def test_a_study_that_cannot_be_read_is_told_in_one_line(tmp_path: Path, finished: Path):

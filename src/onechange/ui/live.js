@@ -64,7 +64,7 @@ function showRow(run, study) {
   row.bar.value = run.state === "finished" ? row.bar.max : run.step;
   row.steps.textContent = `${count(run.step)} of ${count(run.steps)}`;
   row.nats.textContent = typeof run.validation_nats_per_character === "number" ? run.validation_nats_per_character.toFixed(4) : "";
-  row.left.textContent = run.state === "running" && typeof run.seconds_left === "number" ? duration(run.seconds_left) : "";
+  row.left.textContent = run.state === "running" && run.seconds_left > 0 ? duration(run.seconds_left) : "";
   return row.element;
 }
 
