@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from onechange.verbs import serving
 from small_servers import HOST, ask
 from small_studies import files, onechange
 
@@ -26,7 +25,7 @@ def test_what_is_no_folder_is_one_line(tmp_path: Path):
 
 
 def test_without_the_extra_it_says_which(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(serving.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     found = onechange("ui", tmp_path)
     assert (found.status, found.out) == (2, "")
     assert found.err == "onechange: the server needs starlette and uvicorn: pip install 'onechange[ui]'\n"
