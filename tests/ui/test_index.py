@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from onechange import run_lock
+from onechange.study_folder import StudyFolder
 from onechange.ui import index, reading
 from onechange.ui.index import Index, summary
 from onechange.ui.reading import Reader
@@ -160,6 +161,20 @@ def test_what_does_not_run_is_read_once(folder: Path, monkeypatch: pytest.Monkey
     versions = asyncio.run(whole())
     assert read.count("older") == 2 and read.count("newest") == 1
     assert versions[0] == versions[1] == versions[2] != versions[3]
+
+
+def test_a_study_that_begins_again_runs_before_any_file_says_so(folder: Path):
+    async def whole() -> list[str]:
+        reader = Reader()
+        found = Index(Studies(folder), reader)
+        told = [(await found.page())[0]]
+        with StudyFolder(folder / "stopped").locked():
+            told.append((await found.page())[0])
+        told.append((await found.page())[0])
+        reader.close()
+        return told
+
+    assert [text.count('<p class="state">Running</p>') for text in asyncio.run(whole())] == [1, 2, 1]
 
 
 def test_a_folder_without_a_study_says_so_and_one_may_come(tmp_path: Path, finished: Path):
