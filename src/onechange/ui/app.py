@@ -2,10 +2,11 @@
 
 import importlib
 import importlib.util
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib import resources
 from pathlib import Path
+from typing import NamedTuple
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -89,23 +90,28 @@ class Site:
 
 
 def application(studies: Studies, access: Access, limits: Limits | None = None) -> Starlette:
-    """Everything that `onechange ui` serves. Its ``state.live.close()`` ends all event streams at once."""
+    """Everything that `onechange ui` serves. Its ``state.close()`` ends at once whatever would go on for long; a handler
+    of signals may call it."""
     limits = limits or Limits()
-    more, files = _playground(studies)
-    site = Site(studies, limits, playground=bool(more))
+    playing = _playground(studies)
+    site = Site(studies, limits, playground=bool(playing.routes))
+
+    def close() -> None:
+        site.live.close()
+        playing.close()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
-        site.live.close()
+        close()
         await site.pages.close()
         site.reader.close()
 
     routes = [
         Route("/", site.root),
         Route("/events", site.index_events),
-        Route("/static/{file}", _static(files)),
-        *more,
+        Route("/static/{file}", _static(playing.files)),
+        *playing.routes,
         Route("/studies/{name}", site.towards_study),
         Route("/studies/{name}/", site.study),
         Route("/studies/{name}/events", site.study_events),
@@ -113,19 +119,28 @@ def application(studies: Studies, access: Access, limits: Limits | None = None) 
     middleware = [Middleware(Safety, access=access), Middleware(Bounds, limits=limits)]
     app = Starlette(routes=routes, middleware=middleware, lifespan=lifespan)
     app.router.redirect_slashes = False
-    app.state.live = site.live
+    app.state.close = close
     return app
 
 
-def _playground(studies: Studies) -> tuple[list[BaseRoute], dict[str, Path]]:
-    """Its routes and its files, where there is one."""
+class Playing(NamedTuple):
+    """What the playground adds."""
+
+    routes: list[BaseRoute]
+    files: dict[str, Path]
+    close: Callable[[], None]
+
+
+def _playground(studies: Studies) -> Playing:
+    """Nothing where there is none."""
     if importlib.util.find_spec("onechange.ui.playground") is None:
-        return [], {}
-    playground = importlib.import_module("onechange.ui.playground")
-    return playground.routes(studies), playground.STATIC
+        return Playing([], {}, lambda: None)
+    found = importlib.import_module("onechange.ui.playground")
+    playground = found.Playground(studies)
+    return Playing(playground.routes(), found.STATIC, playground.close)
 
 
-def _static(more: dict[str, Path]):
+def _static(more: dict[str, Path]) -> Callable[[Request], Awaitable[Response]]:
     """The fixed list of files, all in memory: no path is ever made of what was asked for."""
     here = resources.files("onechange.ui")
     files = {name: (here / name).read_bytes() for name in sheets.STATIC}

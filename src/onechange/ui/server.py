@@ -54,8 +54,8 @@ class Server(uvicorn.Server):
             self.run(sockets=[self._socket])
 
     def stop(self) -> None:
-        """End `listen`, and the event streams, which would go on as long as their pages are open."""
-        self._application.state.live.close()
+        """End `listen`, and what would go on: event streams last as long as their pages are open."""
+        self._application.state.close()
         self.should_exit = True
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
