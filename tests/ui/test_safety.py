@@ -97,7 +97,8 @@ def test_only_our_own_pages_may_ask_for_work(where: int, headers: list[str]):
 
 @pytest.mark.parametrize("header", ["Origin: http://127.0.0.1:{port}", "Sec-Fetch-Site: same-origin"])
 def test_our_own_pages_come_through(where: int, header: str):
-    assert ask(where, PLAYED, header.format(port=where), method="POST").status == 404
+    found = ask(where, PLAYED, header.format(port=where), method="POST")
+    assert found.status in (400, 404, 415), "what is asked for there is the playground's to judge"
 
 
 def test_other_sites_may_link_here_but_load_nothing(where: int):

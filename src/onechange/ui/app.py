@@ -90,8 +90,10 @@ class Site:
 
 
 def application(studies: Studies, access: Access, limits: Limits | None = None) -> Starlette:
-    """Everything that `onechange ui` serves. Its ``state.close()`` ends at once whatever would go on for long; a handler
-    of signals may call it."""
+    """Everything that `onechange ui` serves.
+
+    Its ``state.close()`` ends at once whatever would go on for long; a handler of signals may call it.
+    """
     limits = limits or Limits()
     playing = _playground(studies)
     site = Site(studies, limits, playground=bool(playing.routes))
