@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import axe_core_python
 import browser
@@ -16,6 +17,7 @@ import pytest
 
 from onechange import run_lock
 from onechange.ui import live, pages
+from onechange.ui.reading import version
 from onechange.ui.server import Server
 from small_servers import serving
 from small_studies import STUDY, study_file
@@ -99,16 +101,27 @@ def running(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], Callable[[s
 
 def told(window: browser.Browser) -> str:
     """The line of the whole study."""
-    return window.evaluate("return document.querySelector('#standing .told').innerText") or ""
+    return window.evaluate("return document.querySelector('#standing .told')?.innerText") or ""
 
 
 def wait_until(window: browser.Browser, *words: str) -> None:
     """Until the line of the whole study has these words."""
+    _until(lambda: told(window), lambda line: all(word in line for word in words))
+
+
+def wait_for_rows(window: browser.Browser, **wanted: list[Any]) -> None:
+    """Until the rows of these arms say this; the page may be loading itself again."""
+    _until(lambda: window.evaluate(ROWS), lambda rows: rows.items() >= wanted.items())
+
+
+def _until(look: Callable[[], Any], enough: Callable[[Any], bool]) -> None:
+    seen = look()
     for _ in range(1200):
-        if all(word in told(window) for word in words):
+        if enough(seen):
             return
         time.sleep(0.05)
-    raise AssertionError(f"{told(window)!r} never had {words}")
+        seen = look()
+    raise AssertionError(f"it stayed at {seen!r}")
 
 
 ROWS = """
@@ -128,25 +141,25 @@ def test_a_study_is_watched_from_its_start_until_it_is_killed(chromium: browser.
         chromium.wait_for("return document.querySelector('li.running a') !== null")  # it came by itself
         chromium.evaluate("document.querySelector('li.running a').click()")
         wait_until(chromium, "Running", "0 of 3 runs finished", "left, until")
-        assert chromium.evaluate(ROWS) == {
-            "plain": ["training", 4, "4 of 6"],
-            "merged": ["waiting", 0, "0 of 6"],
-            "turned": ["waiting", 0, "0 of 6"],
-        }
+        waiting = ["waiting", 0, "0 of 6"]
+        wait_for_rows(chromium, plain=["training", 4, "4 of 6"], merged=waiting, turned=waiting)
         chromium.wait_for(REPORT)  # without being loaded again by the person
-        assert chromium.evaluate("return document.title").startswith("22% · What do merges")
+        chromium.wait_for("return document.title.startsWith('22% · What do merges')")
 
         go_on("plain")
         wait_until(chromium, "1 of 3 runs finished")
-        assert chromium.evaluate(ROWS)["plain"] == ["finished", 6, "6 of 6"]
+        wait_for_rows(chromium, plain=["finished", 6, "6 of 6"])
         chromium.wait_for("return document.querySelector('#chart-curves.moves svg') !== null")
-        chromium.wait_for("return document.querySelector('input[name=point]') !== null")
+        now = version(
+            tmp_path / "studies/study"
+        )  # all that plain left is on the page, and its scripts are the last
+        chromium.wait_for(f"return document.querySelector('[name=onechange-version]').content === '{now}'")
         _change_and_see_it_kept(chromium, go_on)
 
         process.send_signal(signal.SIGKILL)
         process.wait()
         wait_until(chromium, "Stopped", "2 of 3 runs finished", "--resume")
-        assert chromium.evaluate(ROWS)["turned"][0] == "stopped"
+        wait_for_rows(chromium, turned=["stopped", 3, "3 of 6"])
         assert "turned, seed 0: stopped." in chromium.evaluate(
             "return document.querySelector('#standing [role=status]').textContent"
         )
@@ -190,14 +203,25 @@ def _change_and_see_it_kept(chromium: browser.Browser, go_on: Callable[[str], No
     assert "merged, seed 0: finished." in status or status == "The report has been brought up to date."
 
 
-@pytest.fixture
-def server(studies: Path) -> Iterator[Server]:
-    with serving(studies) as found:
+HOSTILE = "<img src=x onerror='window.poisoned=1'>"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, finished: Path) -> Iterator[Server]:
+    """Studies that are finished, running, not prepared, and failed with a reason and a name that are markup."""
+    folder = tmp_path_factory.mktemp("served") / "studies"
+    for name in ("finished", "running", "unprepared", HOSTILE):
+        shutil.copytree(finished, folder / name)
+    (folder / "unprepared/corpus.json").unlink()
+    (folder / HOSTILE / "arms/turned/seed-0/failure.json").write_text(f'{{"error": "{HOSTILE}</script>"}}')
+    path = folder / "running/arms/turned/seed-0"
+    (path / "measures.json").unlink()
+    with serving(folder) as found, run_lock.locked(path):
         yield found
 
 
 def test_a_finished_study_is_one_line_and_asks_no_more(chromium: browser.Browser, server: Server):
-    chromium.open(f"{server.address}studies/first/")
+    chromium.open(f"{server.address}studies/finished/")
     chromium.wait_for(REPORT)
     wait_until(chromium, "Finished", "3 runs")
     assert chromium.evaluate("return document.querySelector('.now').offsetHeight") < 60
@@ -218,29 +242,36 @@ return found.violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 150))])
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(400, "light"), (1280, "dark")])
-def test_nothing_shuts_anybody_out(chromium: browser.Browser, studies: Path, width: int, scheme: str):
+def test_nothing_shuts_anybody_out(chromium: browser.Browser, server: Server, width: int, scheme: str):
     """Axe finds nothing on the index, a live page and one that waits; and nothing is wider than the window."""
-    shutil.copytree(studies / "first", studies / "none")
-    (studies / "none/corpus.json").unlink()
-    path = studies / "second/arms/turned/seed-0"
-    (path / "measures.json").unlink()
-    with serving(studies) as server, run_lock.locked(path):
-        chromium.command("Page.setBypassCSP", enabled=True)  # for axe's own script
-        try:
-            for where, there in (
-                ("", "return document.querySelector('li.running time') !== null"),
-                ("studies/second/", REPORT),
-                ("studies/none/", "return document.querySelector('.drawing, .notice') !== null"),
-            ):
-                chromium.open(server.address + where, width, scheme=scheme)
-                chromium.wait_for(there)
-                if where:
-                    chromium.wait_for("return document.querySelector('.runs tbody tr') !== null")
-                chromium.evaluate(AXE.read_text("utf-8"))
-                assert chromium.evaluate(AUDIT) == [], where
-                assert chromium.evaluate("return document.documentElement.scrollWidth") <= width, where
-        finally:
-            chromium.command("Page.setBypassCSP", enabled=False)
+    chromium.command("Page.setBypassCSP", enabled=True)  # for axe's own script
+    try:
+        for where, there in (
+            ("", "return document.querySelector('li.running time') !== null"),
+            ("studies/running/", REPORT),
+            ("studies/unprepared/", "return document.querySelector('.drawing') !== null"),
+        ):
+            chromium.open(server.address + where, width, scheme=scheme)
+            chromium.wait_for(there)
+            if where:
+                chromium.wait_for("return document.querySelector('.runs tbody tr') !== null")
+            chromium.evaluate(AXE.read_text("utf-8"))
+            assert chromium.evaluate(AUDIT) == [], where
+            assert chromium.evaluate("return document.documentElement.scrollWidth") <= width, where
+    finally:
+        chromium.command("Page.setBypassCSP", enabled=False)
+
+
+def test_names_and_reasons_run_nothing(chromium: browser.Browser, server: Server):
+    chromium.open(server.address)
+    chromium.wait_for("return document.querySelector('li.failed a') !== null")
+    assert HOSTILE in chromium.evaluate("return document.body.innerText")
+    chromium.evaluate("document.querySelector('li.failed a').click()")
+    chromium.wait_for(REPORT)
+    wait_until(chromium, "Failed")
+    assert f"{HOSTILE}</script>" in chromium.evaluate("return document.querySelector('.reasons').innerText")
+    assert chromium.evaluate("return window.poisoned === undefined && !document.querySelector('img')")
+    assert chromium.logs("browser") == []
 
 
 def test_a_server_that_goes_is_missed_and_found_again(chromium: browser.Browser, studies: Path):
@@ -259,21 +290,3 @@ def test_a_server_that_goes_is_missed_and_found_again(chromium: browser.Browser,
         assert "it came to nothing" in chromium.evaluate(
             "return document.querySelector('.reasons').innerText"
         )
-
-
-def test_names_and_reasons_run_nothing(chromium: browser.Browser, studies: Path, tmp_path: Path):
-    hostile = "<img src=x onerror='window.poisoned=1'>"
-    (studies / "first/arms/turned/seed-0/failure.json").write_text(f'{{"error": "{hostile}</script>"}}')
-    (studies / "first").rename(studies / hostile)
-    with serving(studies) as server:
-        chromium.open(server.address)
-        chromium.wait_for("return document.querySelector('li.failed a') !== null")
-        assert hostile in chromium.evaluate("return document.body.innerText")
-        chromium.evaluate("document.querySelector('li.failed a').click()")
-        wait_until(chromium, "Failed")
-        chromium.wait_for(REPORT)
-        assert f"{hostile}</script>" in chromium.evaluate(
-            "return document.querySelector('.reasons').innerText"
-        )
-        assert chromium.evaluate("return window.poisoned === undefined && !document.querySelector('img')")
-        assert chromium.logs("browser") == []
