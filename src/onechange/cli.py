@@ -192,6 +192,23 @@ def status(
 
 
 @app.command()
+def ui(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A study's folder, or one that holds several studies.")
+    ],
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8765,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on. Others than this machine's own need a token.")
+    ] = "127.0.0.1",
+    opened: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+) -> None:
+    """Serve the pages of studies while they run: what is running, how far, and the report as it grows."""
+    from onechange.verbs import serving
+
+    serving.serve(folder, host, port, opened)
+
+
+@app.command()
 def plan(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")],
     resolution: Annotated[

@@ -1,6 +1,7 @@
 """The folder of a study: where everything lies, how it was started, and the lock that keeps two processes apart."""
 
 import fcntl
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,8 @@ from onechange.recipe import Device
 from onechange.study import Study
 
 FORMAT = 1
+TRIES = 5
+"""To hold a study: who only looks whether it runs (`run_lock.is_locked`) holds it too, for an instant."""
 
 
 class Start(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -127,8 +130,14 @@ class StudyFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         untrusted.stay_inside(self.path)
         with (self.path / ".lock").open("w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise BlockingIOError(f"{self.path} is in use: another process runs this study") from None
+            for left in reversed(range(TRIES)):
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if not left:
+                        raise BlockingIOError(
+                            f"{self.path} is in use: another process runs this study"
+                        ) from None
+                time.sleep(0.02)
             yield

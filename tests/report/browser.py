@@ -48,8 +48,8 @@ class Browser:
         finally:
             self._end_driver()
 
-    def open(self, page: Path, width: int = 1280, height: int = 900, scheme: str = "light") -> None:
-        """Open a file at a size of the window and in the reader's colour scheme."""
+    def open(self, page: Path | str, width: int = 1280, height: int = 900, scheme: str = "light") -> None:
+        """Open a file or an address at a size of the window and in the reader's colour scheme."""
         self.logs("performance")
         self.logs("browser")
         self.command(
@@ -62,7 +62,11 @@ class Browser:
         self.command(
             "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
         )
-        self._call("POST", f"{self._session}/url", {"url": page.resolve().as_uri()})
+        self._call(
+            "POST",
+            f"{self._session}/url",
+            {"url": page if isinstance(page, str) else page.resolve().as_uri()},
+        )
 
     def evaluate(self, code: str, *values: Any) -> Any:
         """The value that the body of a function, ``code``, returns in the page."""

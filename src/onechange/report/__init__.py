@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from onechange import atomic
-from onechange.report import markdown, page
 from onechange.report.study import Study, read
 
 __all__ = ["Study", "read", "write"]
@@ -14,6 +13,11 @@ def write(folder: Path) -> Path:
 
     Raises a `FileNotFoundError` or a `ValueError` where ``folder`` holds no `results.json` that can be read.
     """
+    from onechange.report import (
+        markdown,
+        page,
+    )  # what draws takes a second to import, and a server reads only
+
     study = read(folder)
     atomic.write(folder / "report.md", markdown.text(study))
     atomic.write(folder / "report.html", page.html(study))

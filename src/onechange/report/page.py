@@ -3,7 +3,7 @@
 import json
 import math
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import vl_convert
 from markupsafe import Markup
@@ -29,7 +29,14 @@ from onechange.report.digits import plain
 from onechange.report.study import Study
 
 
-def html(study: Study) -> str:
+class Live(NamedTuple):
+    """What a server adds to the page: to its head, and above everything else that it shows."""
+
+    head: Markup
+    top: Markup
+
+
+def html(study: Study, live: Live | None = None) -> str:
     """The whole page. Everything that comes from the study is escaped by the template."""
     environment = sheet.environment()
     drawn = {name: curves_chart.specification(study, layout) for name, layout in ladder.LAYOUTS.items()}
@@ -49,7 +56,8 @@ def html(study: Study) -> str:
         study=study,
         style=sheet.style(*styles),
         scripts=[Markup(text) for text in (script, page) if text],
-        policy=sheet.policy([text for text in (script, page) if text]),
+        policy=sheet.policy([text for text in (script, page) if text], served=live is not None),
+        live=live,
         charts=Markup(_data({"curves": moving, "where": _colours(found)})),
         answers=answer.answers(study),
         caution=answer.caution(study),

@@ -35,9 +35,15 @@ def style(*more: str) -> Markup:
     return Markup(f":root{{{listed(marks.LIGHT)}}}{dark}{''.join(files)}")
 
 
-def policy(scripts: Sequence[str] = ()) -> str:
-    """A content-security policy under which only the page's own ``scripts`` run and nothing can be loaded."""
+def policy(scripts: Sequence[str] = (), *, served: bool = False) -> str:
+    """A content-security policy under which only the page's own ``scripts`` run and nothing can be loaded.
+
+    Where the page is ``served`` it may ask its own server for more.
+    """
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes) or "'none'"
     rules = ["default-src 'none'", f"script-src {allowed}", "style-src 'unsafe-inline'"]
+    if served:
+        rules = [rules[0], f"script-src 'self' {allowed}".removesuffix(" 'none'"), f"{rules[2]} 'self'"]
+        rules += ["img-src 'self'", "connect-src 'self'"]
     return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])

@@ -178,9 +178,15 @@ def read(folder: Path) -> Study:
     path = folder / "results.json"
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file; `onechange run --out {folder}` writes it")
+    return parsed(folder, untrusted.read(path, untrusted.LARGE))
+
+
+def parsed(folder: Path, content: str | bytes) -> Study:
+    """The study in ``folder`` with ``content`` in place of its `results.json`. Raises as `read` does."""
+    path = folder / "results.json"
     try:
         # A loss that was not finite is no figure: NaN and Infinity are read as missing.
-        record = json.loads(untrusted.read(path, untrusted.LARGE), parse_constant=lambda _: None)
+        record = json.loads(content, parse_constant=lambda _: None)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not JSON ({error}); `onechange run --resume` writes it anew") from None
     if not isinstance(record, dict) or not isinstance(record.get("arms"), list):
