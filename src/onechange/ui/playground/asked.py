@@ -1,6 +1,6 @@
 """What the page asks for: bodies of JSON, read strictly. A `ValueError` of one line says what is wrong with one."""
 
-from typing import Annotated, TypeVar
+from typing import Annotated, TypeVar, get_args
 
 import msgspec
 from msgspec import Meta
@@ -19,7 +19,16 @@ class Chosen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     arm: str
     seed: Whole
-    checkpoint: Which = "best"
+    checkpoint: str = "best"
+
+    def __post_init__(self) -> None:
+        if self.checkpoint not in get_args(Which):
+            raise ValueError(f"checkpoint = {self.checkpoint!r}: must be {' or '.join(get_args(Which))}")
+
+    @property
+    def which(self) -> Which:
+        """The checkpoint, found to be one."""
+        return "last" if self.checkpoint == "last" else "best"
 
 
 class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -99,5 +99,5 @@ class Playground:
 
     async def _model(self, request: Request, asked: Chosen) -> Held:
         return await self.workers.read(
-            lambda: self.held.get(offer.run(self._folder(request), asked), asked.checkpoint)
+            lambda: self.held.get(offer.run(self._folder(request), asked), asked.which)
         )

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from onechange.generate import Piece, write
 from onechange.stream_decoding import StreamDecoder
 from onechange.ui.playground import chances
@@ -22,15 +24,15 @@ def lines(held: Held, asked: Write) -> Iterator[dict[str, Any]]:
     if not asked.go_on:
         sampling = sampling.ending_at(held.separator)
     trained = held.trained
+    ids = held.ids("prompt", asked.prompt)
     pieces = write(
         trained.model, trained.tokenizer, [asked.prompt], sampling, before=held.separator, explained=True
     )
-    return _lines(held, asked, pieces)
+    return _lines(held, ids, pieces)
 
 
-def _lines(held: Held, asked: Write, pieces: Iterator[Piece]) -> Iterator[dict[str, Any]]:
+def _lines(held: Held, ids: np.ndarray, pieces: Iterator[Piece]) -> Iterator[dict[str, Any]]:
     tokenizer = held.trained.tokenizer
-    ids = held.ids("prompt", asked.prompt)
     spans = placed(tokenizer, ids)
     yield {
         "step": held.trained.step,
