@@ -50,11 +50,12 @@ const add = (model) => {
       state.models.splice(at, 1);
       arranged();
       hide();
-      by(state.mode === "write" ? "stories" : "readings").querySelector(".add")?.focus();
+      document.querySelector(`#panel-${state.mode} .add`).focus();
     },
   };
   column.story = new Story(offer, model, hands);
   column.reading = new Reading(offer, model, hands);
+  column.reading.colour(state.even);
   for (const part of [column.story, column.reading]) follow(part);
   column.story.find(".use").addEventListener("click", () => use(column.story.whole));
   columns.push(column);
@@ -66,11 +67,9 @@ const arranged = () => {
   for (const [id, part] of [["stories", "story"], ["readings", "reading"]]) {
     const parts = columns.map((column) => column[part]);
     parts.forEach((one, at) => one.number(at, parts.length));
-    const more = by("add").content.cloneNode(true).firstElementChild;
-    more.addEventListener("click", another);
-    const room = columns.length < offer.limits.columns ? [more] : [];
-    by(id).replaceChildren(...parts.map((one) => one.element), ...room);
+    by(id).replaceChildren(...parts.map((one) => one.element));
   }
+  for (const button of document.querySelectorAll(".add")) button.disabled = columns.length >= offer.limits.columns;
   compare();
   save();
 };
@@ -186,6 +185,7 @@ const restore = (usual) => {
   by("text").value = state.text;
   by("go_on").checked = state.go_on;
   by("tint").checked = state.tint;
+  by("even").checked = state.even;
   tint();
   dial.show(state.sampling);
   mode(state.mode);
@@ -196,6 +196,8 @@ const restore = (usual) => {
 const tint = () => {
   by("stories").classList.toggle("tinted", state.tint);
   by("scale").hidden = !state.tint;
+  legend(by("scale-read"), state.even);
+  for (const { reading } of columns) reading.colour(state.even);
 };
 
 const suggest = () => {
@@ -216,7 +218,10 @@ const listen = (usual) => {
   by("prompt").addEventListener("input", (event) => ((state.prompt = event.target.value), save()));
   by("text").addEventListener("input", (event) => ((state.text = event.target.value), save()));
   by("go_on").addEventListener("change", (event) => ((state.go_on = event.target.checked), save()));
-  by("tint").addEventListener("change", (event) => ((state.tint = event.target.checked), tint(), save()));
+  for (const name of ["tint", "even"]) {
+    by(name).addEventListener("change", (event) => ((state[name] = event.target.checked), tint(), save()));
+  }
+  for (const button of document.querySelectorAll(".add")) button.addEventListener("click", another);
   by("ask").addEventListener("submit", (event) => (event.preventDefault(), write()));
   by("read").addEventListener("submit", (event) => (event.preventDefault(), measure()));
   by("stop").addEventListener("click", stop);
@@ -232,7 +237,10 @@ const listen = (usual) => {
   }
   addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) by(state.mode === "write" ? "ask" : "read").requestSubmit();
-    else if (event.key === "Escape" && !hide()) stop();
+    else if (event.key === "Escape") {
+      hide();
+      stop();
+    }
   });
   addEventListener("hashchange", () => location.hash !== own && restore(usual));
   addEventListener("pagehide", stop);
@@ -249,7 +257,7 @@ const begin = async () => {
   const first = (arm) => ({ arm: arm.name, seed: arm.seeds[0].seed, checkpoint: Object.keys(arm.seeds[0].checkpoints)[0] });
   const shown = able.length > 1 ? [able[0], able.at(-1)] : [able[0]];
   const usual = { models: shown.map(first), prompt: offer.prompts[0] ?? "", sampling: offer.sampling };
-  for (const scale of document.querySelectorAll(".scale")) legend(scale);
+  legend(by("scale"), false);
   dial = dials(offer, (name, value) => ((state.sampling[name] = value), save()));
   by("prompt").maxLength = offer.limits.prompt;
   by("text").maxLength = offer.limits.text;

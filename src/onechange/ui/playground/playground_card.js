@@ -16,7 +16,7 @@ const ordinal = (rank) => {
 
 const ranked = (token, vocabulary) => `${token.rank === 1 ? "" : `${ordinal(token.rank)} `}likeliest of ${whole(vocabulary)}`;
 
-const row = (other, own, most) => {
+const row = (other, own, most, taken) => {
   const out = other.allowed === false;
   const item = made("li", own ? "own" : out ? "out" : "");
   const name = made(out ? "s" : "span", "name", visible(other.token));
@@ -24,12 +24,12 @@ const row = (other, own, most) => {
   const bar = made("i", "");
   bar.style.width = `${(100 * other.p) / (most || 1)}%`;
   track.append(bar);
-  const why = own ? "taken" : out ? "ruled out" : "";
+  const why = own ? taken : out ? "ruled out" : "";
   item.append(name, track, made("span", "p", percent(other.p)), made("span", "why", why));
   return item;
 };
 
-const one = (token, vocabulary, alternatives) => {
+const one = (token, vocabulary, alternatives, taken) => {
   const part = made("div", "thought");
   const head = made("p", "head");
   head.append(made("b", "name", visible(token.token)), made("span", "p", percent(token.p)));
@@ -42,9 +42,9 @@ const one = (token, vocabulary, alternatives) => {
   const bars = made("ol", "bars");
   const shown = token.alternatives.slice(0, alternatives);
   const most = Math.max(token.p, ...shown.map((other) => other.p));
-  const rows = shown.map((other) => row(other, other.id === token.id, most));
+  const rows = shown.map((other) => row(other, other.id === token.id, most, taken));
   if (!shown.some((other) => other.id === token.id)) {
-    rows.push(row({ ...token, allowed: undefined }, true, most));
+    rows.push(row({ ...token, allowed: undefined }, true, most, taken));
     shown.push(token);
   }
   const others = vocabulary - shown.length;
@@ -52,6 +52,7 @@ const one = (token, vocabulary, alternatives) => {
     const left = Math.max(0, 1 - shown.reduce((sum, other) => sum + other.p, 0));
     const rest = row({ token: "", p: left }, false, most);
     rest.className = "rest";
+    rest.querySelector(".track").className = ""; // they are many: their bar would say that one of them is likely
     rest.querySelector(".name").textContent = others === 1 ? "the other one" : `${whole(others)} others`;
     rows.push(rest);
   }
@@ -60,10 +61,10 @@ const one = (token, vocabulary, alternatives) => {
   return part;
 };
 
-// Fills `element`; where several tokens share a character, one below another.
-export const fill = (element, unit, vocabulary) => {
+// Fills `element`; where several tokens share a character, one below another. `taken` is said of the token itself.
+export const fill = (element, unit, vocabulary, taken) => {
   const several = unit.tokens.length > 1;
-  element.replaceChildren(...unit.tokens.map((token) => one(token, vocabulary, several ? 3 : 8)));
+  element.replaceChildren(...unit.tokens.map((token) => one(token, vocabulary, several ? 3 : 8, taken)));
   if (several) element.prepend(made("p", "note", `${unit.tokens.length} tokens share this character`));
 };
 

@@ -52,9 +52,8 @@ export class Column {
     const able = this.offer.arms.filter((one) => one.seeds.length);
     choices(this.find("select.arm"), able.map((one) => [one.name, one.name]), model.arm);
     choices(this.find("select.seed"), arm.seeds.map((one) => [String(one.seed), `seed ${one.seed}`]), String(model.seed));
-    const points = Object.entries(run.checkpoints).map(([name, at]) => [name, `${name}, step ${whole(at.step)}`]);
-    choices(this.find("select.checkpoint"), points, model.checkpoint);
-    const parts = [nats(point.nats_per_character)];
+    choices(this.find("select.checkpoint"), Object.keys(run.checkpoints).map((name) => [name, name]), model.checkpoint);
+    const parts = [`step ${whole(point.step)}`, nats(point.nats_per_character)];
     if (arm.parameters) parts.push(`${millions(arm.parameters)} parameters`);
     if (!run.finished) parts.push("still in training");
     this.find(".facts").textContent = parts.join(" · ");
@@ -64,7 +63,7 @@ export class Column {
 
   // The place among the columns; the last one cannot be removed.
   number(at, count) {
-    this.find("h3").textContent = `Model ${at + 1}: ${this.model.arm}, seed ${this.model.seed}, ${this.model.checkpoint}`;
+    this.find("h2").textContent = `Model ${at + 1}: ${this.model.arm}, seed ${this.model.seed}, ${this.model.checkpoint}`;
     this.find(".remove").hidden = count < 2;
     const label = `What ${this.model.arm}, seed ${this.model.seed}, ${this.model.checkpoint}, makes of it`;
     this.text.setAttribute("aria-label", `${label}: arrow keys step through the tokens`);

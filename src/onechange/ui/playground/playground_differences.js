@@ -17,16 +17,17 @@ const shortened = (characters, start, end) => {
 const item = (found, characters, go) => {
   const element = document.createElement("li"), button = document.createElement("button");
   button.type = "button";
-  const [before, after] = shortened(characters, found.start, found.end);
+  const space = characters.slice(found.start, found.end).findIndex((character) => character.trim());
+  const start = found.start + Math.max(0, space); // the word itself, without what parts it from the last
+  const [before, after] = shortened(characters, start, found.end);
   const text = document.createElement("span"), word = document.createElement("mark"), told = document.createElement("span");
-  word.textContent = characters.slice(found.start, found.end).join("");
+  word.textContent = characters.slice(start, found.end).join("");
   text.className = "passage";
   text.append(before, word, after);
   told.className = "s";
   told.textContent = `${found.ours.toFixed(1)} and ${found.theirs.toFixed(1)} nats`;
   button.append(text, told);
-  const first = [...word.textContent].findIndex((character) => character.trim());
-  button.addEventListener("click", () => go(found.start + Math.max(0, first)));
+  button.addEventListener("click", () => go(start));
   element.append(button);
   return element;
 };
@@ -49,6 +50,7 @@ export const differences = (readings, text, go) => {
     };
   }
   const found = apart(text, one.reading.nats, other.reading.nats, SHOWN);
-  by("apart-told").textContent = `Nats of each word under the first and the second, the widest apart first. A word’s are those of its characters; a token’s are spread evenly over its own.`;
+  by("apart-told").textContent =
+    "Nats of each word and the space before it, under the first and the second; a token’s are spread evenly over its characters.";
   by("differences").replaceChildren(...found.map((each) => item(each, [...text], go)));
 };

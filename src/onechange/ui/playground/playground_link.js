@@ -11,6 +11,7 @@ export const written = (state, run) => {
   for (const name of SETTINGS) found.set(name, state.sampling[name]);
   if (state.go_on) found.set("go_on", "1");
   if (state.tint) found.set("tint", "1");
+  if (state.even) found.set("even", "1");
   if (state.text) found.set("text", state.text);
   if (run) found.set("run", "1");
   return "#" + found.toString();
@@ -40,6 +41,7 @@ export const read = (fragment, usual, offer) => {
       sampling,
       go_on: said.get("go_on") === "1",
       tint: said.get("tint") === "1",
+      even: said.get("even") === "1",
     },
     missing,
     run: said.get("run") === "1",

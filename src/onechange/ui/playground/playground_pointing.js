@@ -13,11 +13,13 @@ const reveal = (column, unit) => {
 
 // `columns` gives the page's columns as they are now, `tell` says a line aloud.
 export const pointing = (card, columns, tell) => {
+  let beside = null; // what the card speaks of
+
   const hide = () => {
-    if (card.hidden) return false;
+    if (card.hidden) return;
     card.hidden = true;
+    beside = null;
     for (const { story } of columns()) story.mark(-1);
-    return true;
   };
 
   // Every model is shown at the same character.
@@ -33,9 +35,9 @@ export const pointing = (card, columns, tell) => {
     if (column instanceof Reading) stand(unit.start, column);
     else {
       for (const { story } of columns()) if (story !== column) story.mark(-1);
-      fill(card, unit, column.vocabulary);
+      fill(card, unit, column.vocabulary, "taken");
       card.hidden = false;
-      place(card, unit.element, docked);
+      place(card, (beside = unit.element), docked);
     }
     if (aloud) tell(sentence(unit));
   };
@@ -62,6 +64,13 @@ export const pointing = (card, columns, tell) => {
     text.addEventListener("blur", hide);
   };
 
-  addEventListener("scroll", () => !card.classList.contains("docked") && hide(), { passive: true });
+  const moved = () => {
+    if (!beside) return;
+    const { top, bottom } = beside.getBoundingClientRect();
+    if (bottom < 0 || top > innerHeight) hide();
+    else place(card, beside, card.classList.contains("docked"));
+  };
+  addEventListener("scroll", moved, { passive: true });
+  addEventListener("resize", moved);
   return { follow, hide, stand };
 };

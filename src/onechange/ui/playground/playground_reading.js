@@ -3,7 +3,7 @@
 import { fill } from "./playground_card.js";
 import { Column } from "./playground_column.js";
 import { post } from "./playground_server.js";
-import { Unit, whole } from "./playground_tokens.js";
+import { Unit, shade, whole } from "./playground_tokens.js";
 
 export class Reading extends Column {
   constructor(...given) {
@@ -38,6 +38,7 @@ export class Reading extends Column {
   }
 
   take(found, characters) {
+    this.vocabulary = found.vocabulary;
     this.nats = new Array(characters.length).fill(0);
     let together = [], end = 0;
     found.tokens.forEach((token, number) => {
@@ -53,17 +54,27 @@ export class Reading extends Column {
       together = [];
     });
     this.text.append(...this.units.map((unit) => unit.element));
-    const figure = this.find(".figure"), value = document.createElement("b");
+    this.colour(this.even);
+    const value = document.createElement("b"), rest = document.createElement("span");
     value.textContent = found.nats_per_character === null ? "no number of" : found.nats_per_character.toFixed(3);
-    const total = found.nats === null ? "" : ` · ${found.nats.toFixed(1)} nats`;
-    figure.replaceChildren(value, ` nats per character${total} in ${whole(found.tokens.length)} tokens`);
+    const parts = [`${whole(found.tokens.length)} tokens`, `${whole(found.characters)} characters`];
+    if (found.nats !== null) parts.unshift(`${found.nats.toFixed(1)} nats`);
+    rest.className = "s";
+    rest.textContent = parts.join(" · ");
+    this.find(".figure").replaceChildren(value, " nats per character", rest);
+  }
+
+  // `even`: by the surprise of each character, which is comparable between tokenizers.
+  colour(even) {
+    this.even = even;
+    for (const unit of this.units) shade(unit.element, unit.nats, even ? unit.end - unit.start : 0);
   }
 
   // The unit that holds a character is marked, and what the model thought there is shown.
   show(character) {
     const index = this.units.findIndex((unit) => unit.start <= character && character < unit.end);
     const unit = this.mark(index);
-    if (unit) fill(this.find(".here"), unit, this.arm.vocabulary ?? 0);
+    if (unit) fill(this.find(".here"), unit, this.vocabulary, "in text");
     else this.find(".here").replaceChildren();
     return unit;
   }

@@ -1,6 +1,6 @@
 // Tokens as text that can be pointed at: which characters are whose, how they are coloured, and what is said of one.
 
-const STRONGEST = 6; // nats: one in four hundred
+const STRONGEST = 6, STRONGEST_EACH = 3; // nats of a token (one in four hundred), and of each character
 
 export const visible = (token) =>
   token.replaceAll(" ", "␣").replaceAll("\n", "⏎").replaceAll("\t", "⇥").replaceAll("\u00a0", "⍽") || "∅";
@@ -14,19 +14,26 @@ export const percent = (p) => {
 
 export const whole = (number) => number.toLocaleString("en-GB");
 
-export const shade = (element, nats) => {
-  const known = nats !== null && nats !== undefined;
-  element.style.setProperty("--v", known ? Math.min(1, Math.max(0, nats) / STRONGEST).toFixed(2) : "1");
+const color = (element, share) => element.style.setProperty("--v", Math.min(1, Math.max(0, share)).toFixed(2));
+
+// By its nats, or by those of each of its `characters`; what is no number is coloured most.
+export const shade = (element, nats, characters = 0) => {
+  const strongest = characters ? STRONGEST_EACH * characters : STRONGEST;
+  color(element, nats === null || nats === undefined ? 1 : nats / strongest);
 };
 
-// The legend: how strong the colour is at a few probabilities.
-export const legend = (element) => {
-  for (const [words, p] of [["certain", 1], ["1 in 3", 1 / 3], ["1 in 20", 1 / 20], ["1 in 400 or less", 1 / 400]]) {
+const PROBABILITIES = [["certain", 1], ["1 in 3", 1 / 3], ["1 in 20", 1 / 20], ["1 in 400 or less", 1 / 400]];
+const EACH = [["0", 0], ["1", 1], ["2", 2], ["3 or more nats per character", 3]];
+
+// The legend: how strong the colour is, for probabilities of tokens or nats of characters.
+export const legend = (element, each) => {
+  const marks = (each ? EACH : PROBABILITIES).map(([words, value]) => {
     const mark = document.createElement("i");
     mark.textContent = words;
-    shade(mark, -Math.log(p));
-    element.append(mark);
-  }
+    color(mark, each ? value / STRONGEST_EACH : -Math.log(value) / STRONGEST);
+    return mark;
+  });
+  element.replaceChildren(...marks);
 };
 
 // A stretch of text that can be pointed at, and the tokens that made it: one, or several that share a character.
@@ -36,11 +43,13 @@ export class Unit {
     this.element = document.createElement("span");
     this.element.className = "t";
     this.write(text);
-    shade(this.element, tokens.every((token) => token.nats !== null) ? this.nats : null);
+    shade(this.element, this.nats);
   }
 
+  // Of all its tokens together; null where one of them is no number.
   get nats() {
-    return this.tokens.reduce((sum, token) => sum + token.nats, 0);
+    const known = this.tokens.every((token) => token.nats !== null);
+    return known ? this.tokens.reduce((sum, token) => sum + token.nats, 0) : null;
   }
 
   write(text) {

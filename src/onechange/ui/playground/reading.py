@@ -47,6 +47,7 @@ def _surprise(held: Held, text: str, ids: Any, separator: Any) -> Iterator[dict[
     total = math.fsum(token["nats"] for token in found)
     yield {
         "step": held.trained.step,
+        "vocabulary": len(held.tokens),
         "tokens": found,
         "characters": len(text),
         "nats": total,
