@@ -1,0 +1,77 @@
+"""A playground with models of a few weights, as an application and on a port of its own."""
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+
+from onechange.ui.playground import STATIC, Limits, routes
+from onechange.ui.studies import Studies
+from small_studies import STUDY, in_haste, onechange, study_file
+
+NAME = "out"
+"""The study's name: that of its folder."""
+PLACE = f"/studies/{NAME}/playground"
+
+
+def trained(folder: Path) -> Path:
+    """The folder of a study whose three models have been trained for a moment."""
+    with in_haste(folder / "cache"):
+        words = ["run", study_file(folder, STUDY), "--scale", "tiny", "--seeds", 1, "--out", folder / NAME]
+        outcome = onechange(*words)
+    assert outcome.status == 0, outcome.err
+    return folder / NAME
+
+
+def application(folder: Path, limits: Limits | None = None) -> Starlette:
+    """The playground's routes and files, and nothing else."""
+    return Starlette(routes=[*routes(Studies(folder), limits), *map(_static, STATIC)])
+
+
+def _static(name: str) -> Route:
+    async def answer(request: Request) -> Response:
+        return FileResponse(STATIC[name], headers={"X-Content-Type-Options": "nosniff"})
+
+    return Route(f"/static/{name}", answer)
+
+
+def playground(application: Starlette) -> Any:
+    """What is behind the routes."""
+    (page,) = [route for route in application.routes if getattr(route, "path", "").endswith("/playground")]
+    return page.endpoint.__self__  # type: ignore[attr-defined]
+
+
+@contextlib.contextmanager
+def serving(application: Starlette) -> Iterator[str]:
+    """The address at which the application answers."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = uvicorn.Server(
+        uvicorn.Config(application, port=port, log_level="error", timeout_graceful_shutdown=2)
+    )
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        wait_until(lambda: server.started)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(30)
+
+
+def wait_until(true: Any) -> None:
+    """Until ``true()``, half a minute at most."""
+    end = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.01)
