@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -23,8 +24,17 @@ NAME = "out"
 PLACE = f"/studies/{NAME}/playground"
 
 
-def trained(folder: Path) -> Path:
-    """The folder of a study whose three models have been trained for a moment."""
+_trained: list[Path] = []
+
+
+def trained_once(factory: pytest.TempPathFactory) -> Path:
+    """The folder of a study whose three models have been trained for a moment: one for all tests, to be read only."""
+    if not _trained:
+        _trained.append(_train(factory.mktemp("study")))
+    return _trained[0]
+
+
+def _train(folder: Path) -> Path:
     with in_haste(folder / "cache"):
         words = ["run", study_file(folder, STUDY), "--scale", "tiny", "--seeds", 1, "--out", folder / NAME]
         outcome = onechange(*words)

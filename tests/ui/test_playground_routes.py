@@ -27,7 +27,7 @@ BODY: dict[str, Any] = {"arm": "merged", "seed": 0, "prompt": PROMPT}
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_playground.trained(tmp_path_factory.mktemp("study"))
+    return small_playground.trained_once(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,306 @@
+"""What many people, and people who go away, may cost: places, time, memory, and code that nobody trusted."""
+
+import asyncio
+import contextlib
+import http.client
+import json
+import shutil
+import socket
+import threading
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+import small_playground
+from onechange.ui.playground import Limits, models, writing
+from onechange.ui.playground.models import Models
+from onechange.ui.playground.workers import Busy, Workers
+from own_members import MARK, as_in_a_new_process, marking, run, written
+from small_playground import PLACE, playground, serving, wait_until
+
+BODY: dict[str, Any] = {"arm": "merged", "seed": 0, "prompt": "The sun", "sampling": {"characters": 60}}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small_playground.trained_once(tmp_path_factory)
+
+
+class Endless:
+    """Stands for a model that never ends, and knows whether anybody still makes it go on."""
+
+    def __init__(self) -> None:
+        self.tokens = 0
+        self.text = "a"
+
+    def lines(self, held: Any, asked: Any) -> Iterator[dict[str, Any]]:
+        while True:
+            self.tokens += 1
+            yield {"text": self.text, "number": self.tokens}
+
+
+@pytest.fixture
+def endless(monkeypatch: pytest.MonkeyPatch) -> Endless:
+    found = Endless()
+    monkeypatch.setattr(writing, "lines", found.lines)
+    return found
+
+
+@contextlib.contextmanager
+def post(address: str, body: dict[str, Any]) -> Iterator[http.client.HTTPResponse]:
+    """The answer as it comes; afterwards nobody is there any more."""
+    with contextlib.closing(
+        http.client.HTTPConnection(address.removeprefix("http://"), timeout=30)
+    ) as connection:
+        connection.request("POST", f"{PLACE}/write", json.dumps(body), {"Content-Type": "application/json"})
+        with connection.getresponse() as answer:
+            yield answer
+
+
+# Many at once
+
+
+def test_of_fifty_at_once_each_is_answered_whole_or_told_to_come_again(study: Path) -> None:
+    application = small_playground.application(study, Limits(at_once=4))
+    with serving(application) as address, ThreadPoolExecutor(50) as people:
+        together = threading.Barrier(50)
+
+        def ask(seed: int) -> tuple[int, str | None, str]:
+            together.wait(30)
+            sampling = {"characters": 60, "seed": seed % 3}
+            with post(address, {**BODY, "sampling": sampling}) as answer:
+                return answer.status, answer.headers["Retry-After"], answer.read().decode()
+
+        answers = [*people.map(ask, range(50))]
+        found: dict[int, set[str]] = {}
+        for seed, (status, after, text) in enumerate(answers):
+            if status == 503:
+                assert (after, json.loads(text)["error"].startswith("busy")) == ("1", True)
+                continue
+            lines = [json.loads(line) for line in text.splitlines()]
+            assert status == 200 and lines[-1]["ended"] == "length"
+            found.setdefault(seed % 3, set()).add("".join(line.get("text", "") for line in lines))
+        assert found and all(len(texts) == 1 for texts in found.values()), (
+            "beside others the text is the same"
+        )
+        assert any(status == 503 for status, _, _ in answers), "fifty are more than four"
+        wait_until(lambda: playground(application).workers.at_work == 0)
+        with post(address, BODY) as answer:
+            assert answer.status == 200
+
+
+def test_there_are_never_more_at_work_than_may_be() -> None:
+    workers = Workers(Limits(at_once=2))
+    with workers.place(), workers.place():
+        with pytest.raises(Busy), workers.place():
+            pass
+        assert workers.at_work == 2
+    with workers.place():
+        assert workers.at_work == 1
+
+
+def test_works_take_turns() -> None:
+    """None waits for another to end: with one endless work, a second one is done all the same."""
+
+    async def both() -> list[int]:
+        workers = Workers(Limits())
+        endless = Endless()
+        others = [asyncio.ensure_future(drain(workers.steps(endless.lines(None, None)))) for _ in range(6)]
+        found = [step async for step in workers.steps(iter(range(50)))]
+        for other in others:
+            other.cancel()
+        return found
+
+    async def drain(steps: Any) -> None:
+        async for _ in steps:
+            pass
+
+    assert asyncio.run(both()) == [*range(50)]
+
+
+# Going away
+
+
+def test_who_goes_away_stops_the_writing(study: Path, endless: Endless) -> None:
+    application = small_playground.application(study)
+    workers = playground(application).workers
+    with serving(application) as address:
+        with post(address, BODY) as one, post(address, BODY) as other:
+            for answer in (one, other):
+                assert json.loads(answer.readline())["number"] >= 1
+            assert workers.at_work == 2
+        wait_until(lambda: workers.at_work == 0)
+        told = endless.tokens
+        for _ in range(20):  # whatever still went on would have its turn meanwhile
+            with urllib.request.urlopen(f"{address}{PLACE}/models") as answer:
+                assert answer.status == 200
+        assert endless.tokens <= told + 2, "nobody computes for those who went"
+
+
+def test_who_takes_nothing_any_more_does_not_fill_the_memory(study: Path, endless: Endless) -> None:
+    """What is not taken is not computed: the socket fills, and the writing waits."""
+    application = small_playground.application(study)
+    endless.text = "a" * 100_000
+    with serving(application) as address:
+        host, port = address.removeprefix("http://").split(":")
+        connection = socket.create_connection((host, int(port)))
+        body = json.dumps(BODY).encode()
+        head = f"POST {PLACE}/write HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n"
+        connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        before = -1
+
+        def stands() -> bool:
+            nonlocal before
+            before, last = endless.tokens, before
+            threading.Event().wait(0.2)
+            return endless.tokens == last and last > 0
+
+        wait_until(stands)
+        connection.close()
+        wait_until(lambda: playground(application).workers.at_work == 0)
+
+
+def test_a_writing_that_takes_too_long_is_ended_and_says_so(study: Path, endless: Endless) -> None:
+    client = TestClient(small_playground.application(study, Limits(seconds=0.2)))
+    lines = client.post(f"{PLACE}/write", json=BODY).text.splitlines()
+    assert json.loads(lines[-1]) == {"ended": "time"}
+    assert len(lines) == endless.tokens + 1
+
+
+def test_what_breaks_on_the_way_is_the_last_line(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(held: Any, asked: Any) -> Iterator[dict[str, Any]]:
+        yield {"text": "a"}
+        raise RuntimeError("no memory for this")
+
+    monkeypatch.setattr(writing, "lines", broken)
+    application = small_playground.application(study)
+    lines = TestClient(application).post(f"{PLACE}/write", json=BODY).text.splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"text": "a"},
+        {"ended": "error", "error": "no memory for this"},
+    ]
+    assert playground(application).workers.at_work == 0
+
+
+def test_a_body_without_an_end_is_refused_on_the_way(study: Path) -> None:
+    with serving(small_playground.application(study)) as address:
+        host, port = address.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=30) as connection:
+            head = f"POST {PLACE}/write HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n"
+            connection.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
+            sent = 0
+            connection.setblocking(True)
+            try:
+                while sent < 100:  # ten megabytes, were they all taken
+                    connection.sendall(b"186a0\r\n" + b" " * 100_000 + b"\r\n")
+                    sent += 1
+            except OSError:
+                pass
+            assert b" 413 " in connection.recv(4096)
+
+
+# Models in memory
+
+
+def run_of(study: Path, arm: str) -> Path:
+    return study / "arms" / arm / "seed-0"
+
+
+def test_the_least_recently_used_model_is_let_go(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[str] = []
+    read = models.checkpoint_reader.read
+    monkeypatch.setattr(
+        models.checkpoint_reader,
+        "read",
+        lambda run, step: (reads.append(run.parent.name), read(run, step))[1],
+    )
+    held = Models(Limits(held=2))
+    for arm in ("plain", "merged", "plain", "turned", "plain", "merged"):
+        held.get(run_of(study, arm), "best")
+        assert len(held) <= 2
+    assert reads == ["plain", "merged", "turned", "merged"]
+
+
+def test_models_together_have_no_more_parameters_than_may_be(study: Path) -> None:
+    size = Models(Limits()).get(run_of(study, "plain"), "best").parameters
+    held = Models(Limits(numbers=size + 10))
+    for arm in ("plain", "merged", "turned"):
+        assert held.get(run_of(study, arm), "best").parameters > 10
+        assert len(held) == 1
+    with pytest.raises(LookupError, match="has not begun"):
+        held.get(study / "arms/plain/seed-9", "best")
+
+
+def test_those_who_come_while_a_model_is_read_wait_for_it(
+    study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go, reads, read = threading.Event(), [], models.checkpoint_reader.read
+
+    def slow(run: Path, step: int) -> Any:
+        reads.append(run)
+        assert go.wait(30)
+        return read(run, step)
+
+    monkeypatch.setattr(models.checkpoint_reader, "read", slow)
+    held = Models(Limits())
+    with ThreadPoolExecutor(4) as people:
+        asked = [people.submit(held.get, run_of(study, "plain"), "best") for _ in range(4)]
+        wait_until(lambda: reads)
+        go.set()
+        found = [one.result(30) for one in asked]
+    assert len(reads) == 1 and all(one is found[0] for one in found)
+
+
+def test_a_model_that_could_not_be_read_is_tried_again(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(run: Path, step: int) -> Any:
+        raise OSError("no room")
+
+    held = Models(Limits())
+    with monkeypatch.context() as patch:
+        patch.setattr(models.checkpoint_reader, "read", broken)
+        with pytest.raises(OSError, match="no room"):
+            held.get(run_of(study, "plain"), "best")
+    assert held.get(run_of(study, "plain"), "best").trained.step > 0
+
+
+def test_a_run_that_trained_on_is_read_anew(study: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(study, tmp_path / "out"))
+    held = Models(Limits())
+    first = held.get(run_of(copy, "plain"), "last")
+    steps = sorted(int(path.name[5:]) for path in (run_of(copy, "plain") / "checkpoints").glob("step-*"))
+    assert first.trained.step == steps[-1]
+    assert held.get(run_of(copy, "plain"), "last") is first
+    checkpoints = models.Checkpoints(run_of(copy, "plain"))
+    checkpoints.point("last", steps[0])
+    again = held.get(run_of(copy, "plain"), "last")
+    assert again.trained.step == steps[0]
+    assert (again is first) == (len(steps) == 1)
+
+
+# Code that nobody trusted
+
+
+def test_code_that_a_study_brings_is_not_executed(tmp_path: Path) -> None:
+    with marking(tmp_path):
+        as_in_a_new_process()
+        outcome = run(written(tmp_path), tmp_path / "out")
+        assert outcome.status == 0, outcome.err
+        as_in_a_new_process()
+        (tmp_path / MARK).unlink()
+        application: Starlette = small_playground.application(tmp_path / "out")
+        client = TestClient(application)
+        assert client.get(PLACE).status_code == 200
+        arms = client.get(f"{PLACE}/models").json()["arms"]
+        own = next(arm["name"] for arm in arms if arm["name"] == "mine")
+        for what, more in (("write", {"prompt": "The "}), ("surprise", {"text": "The "}), ("load", {})):
+            answer = client.post(f"{PLACE}/{what}", json={"arm": own, "seed": 0, **more})
+            assert answer.status_code == 400
+            assert "was made with code of its own" in answer.json()["error"]
+        assert not (tmp_path / MARK).exists()
+        as_in_a_new_process()
