@@ -12,9 +12,10 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
+from onechange.report import sheet
 from onechange.ui.playground import STATIC, Limits, routes
 from onechange.ui.studies import Studies
 from small_studies import STUDY, in_haste, onechange, study_file
@@ -43,15 +44,15 @@ def _train(folder: Path) -> Path:
 
 
 def application(folder: Path, limits: Limits | None = None) -> Starlette:
-    """The playground's routes and files, and nothing else."""
-    return Starlette(routes=[*routes(Studies(folder), limits), *map(_static, STATIC)])
+    """The playground's routes and files, the report's look, and nothing else."""
+    files = {name: path.read_bytes() for name, path in STATIC.items()} | {"page.css": sheet.style().encode()}
 
+    async def static(request: Request) -> Response:
+        name = request.path_params["file"]
+        kind = "text/javascript" if name.endswith(".js") else "text/css"
+        return Response(files[name], headers={"X-Content-Type-Options": "nosniff"}, media_type=kind)
 
-def _static(name: str) -> Route:
-    async def answer(request: Request) -> Response:
-        return FileResponse(STATIC[name], headers={"X-Content-Type-Options": "nosniff"})
-
-    return Route(f"/static/{name}", answer)
+    return Starlette(routes=[*routes(Studies(folder), limits), Route("/static/{file}", static)])
 
 
 def playground(application: Starlette) -> Any:

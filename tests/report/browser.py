@@ -48,8 +48,8 @@ class Browser:
         finally:
             self._end_driver()
 
-    def open(self, page: Path, width: int = 1280, height: int = 900, scheme: str = "light") -> None:
-        """Open a file at a size of the window and in the reader's colour scheme."""
+    def open(self, page: Path | str, width: int = 1280, height: int = 900, scheme: str = "light") -> None:
+        """Open a file or an address at a size of the window and in the reader's colour scheme."""
         self.logs("performance")
         self.logs("browser")
         self.command(
@@ -62,7 +62,11 @@ class Browser:
         self.command(
             "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
         )
-        self._call("POST", f"{self._session}/url", {"url": page.resolve().as_uri()})
+        self._call(
+            "POST",
+            f"{self._session}/url",
+            {"url": page if isinstance(page, str) else page.resolve().as_uri()},
+        )
 
     def evaluate(self, code: str, *values: Any) -> Any:
         """The value that the body of a function, ``code``, returns in the page."""
@@ -76,12 +80,25 @@ class Browser:
             time.sleep(0.05)
         raise AssertionError(f"never true: {code}")
 
-    def press(self, key: str) -> None:
-        """Press and release one key, by its name in the DOM (``Tab``, ``ArrowRight``)."""
-        codes = {"Tab": 9, "ArrowRight": 39, "ArrowLeft": 37, "Enter": 13}
+    def press(self, key: str, control: bool = False) -> None:
+        """Press and release one key, by its name in the DOM (``Tab``, ``ArrowRight``), the control key held or not."""
+        codes = {
+            "Tab": 9,
+            "Enter": 13,
+            "Escape": 27,
+            "End": 35,
+            "Home": 36,
+            "ArrowLeft": 37,
+            "ArrowRight": 39,
+        }
         for kind in ("rawKeyDown", "keyUp"):
             self.command(
-                "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=codes[key]
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key=key,
+                code=key,
+                windowsVirtualKeyCode=codes[key],
+                modifiers=2 * control,
             )
 
     def point_at(self, x: float, y: float) -> None:

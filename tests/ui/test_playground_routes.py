@@ -1,7 +1,9 @@
 """What the playground answers: the same text as `onechange sample`, the ruler's surprise, and one clear line."""
 
+import asyncio
 import json
 import math
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,13 +16,13 @@ import small_playground
 from onechange import measure
 from onechange.checkpoint_reader import read
 from onechange.encoding import encode
-from onechange.report import marks
 from onechange.ui.playground import STATIC, Limits
 from small_models import plain_surprise
 from small_playground import PLACE
 from small_studies import files, onechange
 
 PROMPT = "The sun"
+LENGTH = ("--characters", 200)
 ARMS = ["plain", "merged", "turned"]
 BODY: dict[str, Any] = {"arm": "merged", "seed": 0, "prompt": PROMPT}
 
@@ -63,7 +65,7 @@ def test_the_page_loads_nothing_but_what_the_server_has(client: TestClient, stud
     assert (
         " style=" not in answer.text and " on" + "click=" not in answer.text and "<script>" not in answer.text
     )
-    for name in ("playground.js", "playground.css", "report.css"):
+    for name in ("playground.js", "playground.css", "page.css"):
         assert f"/static/{name}" in answer.text
         assert client.get(f"/static/{name}").status_code == 200
 
@@ -78,12 +80,6 @@ def test_every_script_that_is_imported_is_served(client: TestClient) -> None:
                     assert imported in STATIC, f"{name} imports {imported}"
             assert "innerHTML" not in text
             assert client.get(f"/static/{name}").headers["content-type"].startswith("text/javascript")
-
-
-def test_the_style_has_the_reports_colours() -> None:
-    text = STATIC["playground.css"].read_text("utf-8")
-    for colours in (marks.LIGHT, marks.DARK):
-        assert ";".join(f"--arm-{index}:{colour}" for index, colour in enumerate(colours)) in text
 
 
 def test_the_models_are_those_of_the_results(client: TestClient, study: Path) -> None:
@@ -149,10 +145,12 @@ def test_it_writes_what_the_command_line_writes(
 
 
 def test_a_story_goes_on_where_it_is_asked_to(client: TestClient, study: Path) -> None:
-    outcome = onechange("sample", study / "arms/plain/seed-0", "--prompt", PROMPT, "--go-on", "--json")
-    lines = written(client, arm="plain", go_on=True)
+    outcome = onechange(
+        "sample", study / "arms/plain/seed-0", "--prompt", PROMPT, "--go-on", "--json", *LENGTH
+    )
+    lines = written(client, arm="plain", go_on=True, sampling={"characters": 200})
     assert text_of(lines) == outcome.document["text"]
-    assert lines[-1]["ended"] == "length" and lines[-1]["characters"] == 800
+    assert lines[-1]["ended"] == "length" and lines[-1]["characters"] == 200
 
 
 def test_every_token_comes_with_the_models_own_probabilities(client: TestClient, study: Path) -> None:
@@ -282,9 +280,9 @@ def test_a_mistake_is_told_in_one_line(
         (b'{"arm":"merged","seed":0,"prompt":"a","sampling":{"temperature":NaN}}', 400, "no JSON"),
         (b'{"arm":"merged","seed":0,"prompt":"a","sampling":{"temperature":1e999}}', 400, "temperature"),
         (b'{"arm":"merged","seed":0,"seed":1e30,"prompt":"a"}', 400, "seed"),
-        (b"[" * 100_000, 400, ""),
-        (b'{"arm":' + b"[" * 100_000, 400, ""),
-        (b" " * 200_000, 413, "more than 131,072 bytes"),
+        (b"[" * 60_000, 400, ""),
+        (b'{"arm":' + b"[" * 60_000, 400, ""),
+        (b" " * 200_000, 413, "more than 65,536 bytes"),
     ],
 )
 def test_a_body_that_makes_no_sense_is_refused(
@@ -332,6 +330,34 @@ def test_a_damaged_checkpoint_is_named_and_the_others_write(study: Path, tmp_pat
     answer = client.post(f"{PLACE}/write", json=BODY)
     assert answer.status_code == 400 and "model.safetensors is damaged" in answer.json()["error"]
     assert text_of(written(client, arm="plain"))
+
+
+def test_a_folder_whose_name_is_no_text_is_shown_all_the_same(study: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(study, os.fsdecode(os.fsencode(tmp_path) + b"/odd\xff")))
+    shutil.rmtree(copy / "arms/plain/seed-0/checkpoints")
+    (copy / "arms/plain/seed-0/checkpoints").mkdir()
+
+    async def asked(path: str, body: dict[str, Any] | None) -> tuple[int, str]:
+        """As the server asks: names that are no UTF-8 have surrogates."""
+        sent: list[Any] = []
+        content = iter([{"type": "http.request", "body": json.dumps(body).encode()}])
+
+        async def receive() -> Any:
+            return next(content, {"type": "http.disconnect"})
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        head = [(b"content-type", b"application/json")]
+        scope = {"type": "http", "method": "POST" if body else "GET", "path": path, "headers": head}
+        await small_playground.application(copy)({**scope, "query_string": b""}, receive, send)
+        return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:]).decode()
+
+    status, page = asyncio.run(asked("/studies/odd\udcff/playground", None))
+    assert status == 200 and "odd?" in page
+    assert asyncio.run(asked("/studies/odd\udcff/playground/models", None))[0] == 200
+    status, told = asyncio.run(asked("/studies/odd\udcff/playground/write", {**BODY, "arm": "plain"}))
+    assert status == 404 and "no checkpoint yet" in told
 
 
 def test_a_hostile_study_stays_text_on_the_page(study: Path, tmp_path: Path) -> None:

@@ -11,16 +11,12 @@ from pathlib import Path
 
 from starlette.routing import BaseRoute, Route
 
-from onechange.report import sheet
 from onechange.ui.playground.limits import Limits
 from onechange.ui.playground.serving import Playground
 from onechange.ui.studies import Studies
 
-STATIC: dict[str, Path] = {
-    "report.css": sheet.FILES / "page.css",
-    **{path.name: path for path in sorted(Path(__file__).parent.glob("playground*.*s"))},
-}
-"""The files that the page loads from `/static/`, by name."""
+STATIC: dict[str, Path] = {path.name: path for path in sorted(Path(__file__).parent.glob("playground*.*s"))}
+"""The files that the page loads from `/static/`, by name; besides, it loads the report's look as `page.css`."""
 
 
 def routes(studies: Studies, limits: Limits | None = None) -> list[BaseRoute]:

@@ -35,8 +35,8 @@ def said(content: Mapping[str, Any], status: int = 200, headers: Mapping[str, st
 
 
 def wrong(line: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    """What a person did that cannot be, or what is in the way."""
-    return said({"error": line}, status, headers)
+    """What a person did that cannot be, or what is in the way; of a path in it that is no text, question marks."""
+    return said({"error": line.encode("utf-8", "replace").decode()}, status, headers)
 
 
 async def answered(answer: Callable[[], Awaitable[Response]]) -> Response:

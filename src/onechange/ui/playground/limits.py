@@ -12,8 +12,8 @@ class Limits(msgspec.Struct, frozen=True):
     """Of one writing."""
     text: int = 6_000
     """Characters of a text whose surprise is read."""
-    body: int = 1 << 17
-    """Bytes of a request: the longest text, every character of it escaped."""
+    body: int = 1 << 16
+    """Bytes of a request: more than the longest text has in UTF-8."""
     columns: int = 6
     """Models side by side on one page."""
     at_once: int = 12

@@ -204,7 +204,7 @@ const suggest = () => {
   const buttons = offer.prompts.map((prompt) => {
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = prompt;
+    button.textContent = prompt || "begin a story";
     button.addEventListener("click", () => {
       state.prompt = by("prompt").value = prompt;
       save();

@@ -34,7 +34,8 @@ class Playground:
             text = await self.workers.once(
                 lambda: page.html(request.path_params["name"], self._folder(request))
             )
-            return HTMLResponse(text, headers={**answers.HEADERS, "Content-Security-Policy": page.POLICY})
+            headers = {**answers.HEADERS, "Content-Security-Policy": page.POLICY}
+            return HTMLResponse(text.encode("utf-8", "replace"), headers=headers)
 
         return await answered(answer)
 
