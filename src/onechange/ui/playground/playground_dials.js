@@ -30,6 +30,8 @@ export const dials = (offer, changed) => {
       changed(name, Number(number.value));
     });
   }
+  // What is wrong must be seen to be put right.
+  by("ask").addEventListener("invalid", () => (by("ask").querySelector("details").open = true), true);
   by("dice").addEventListener("click", () => {
     by("seed").value = String(crypto.getRandomValues(new Uint32Array(1))[0] % DICE);
     changed("seed", Number(by("seed").value));

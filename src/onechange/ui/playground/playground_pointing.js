@@ -70,6 +70,7 @@ export const pointing = (card, columns, tell) => {
     if (bottom < 0 || top > innerHeight) hide();
     else place(card, beside, card.classList.contains("docked"));
   };
+  addEventListener("pointerdown", (event) => event.target.closest(".story") ?? hide());
   addEventListener("scroll", moved, { passive: true });
   addEventListener("resize", moved);
   return { follow, hide, stand };
