@@ -1,6 +1,5 @@
 """The playground as a person meets it: in a browser, side by side, by mouse and keys, at several widths."""
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,19 +10,11 @@ import browser
 import pytest
 
 import small_playground
-from onechange.ui.playground import Limits, writing
-from small_playground import PLACE, playground, serving, wait_until
+from onechange.ui.playground import Limits
+from playground_window import COUNTS, READ, STORIES, TEXT, WRITTEN, focus, opened, quiet, units
+from small_playground import PLACE, serving
 
 pytestmark = pytest.mark.skipif(not browser.available(), reason="chromium and chromedriver are not installed")
-TEXT = 'The sun was warm. "Hello," said Tom.\n\nThe cat ran to the red mat.'
-STORIES = "return [...document.querySelectorAll('#stories .column')].map(c => [...c.querySelectorAll("
-STORIES += "'.t:not(.end)')].map(t => t.textContent).join(''))"
-COUNTS = "return [...document.querySelectorAll('#stories .count')].map(e => e.textContent)"
-WRITTEN = "return [...document.querySelectorAll('#stories .count')].every(e => "
-WRITTEN += "/full length|ended its story/.test(e.textContent))"
-READ = "return document.querySelectorAll('#readings .figure b').length >= 2 && "
-READ += "!document.querySelector('#readings .reading')"
-READY = "return !document.getElementById('playground').hidden"
 
 
 @pytest.fixture(scope="module")
@@ -47,26 +38,6 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Brows
     window = browser.Browser(tmp_path_factory.mktemp("profile"))
     yield window
     window.close()
-
-
-def opened(chromium: browser.Browser, address: str, fragment: str = "", **how: Any) -> None:
-    """The page anew: a change of the fragment alone would load nothing."""
-    chromium.open("about:blank")
-    chromium.open(address + fragment, **how)
-    chromium.wait_for(READY)
-
-
-def units(chromium: browser.Browser, column: int, place: str = "stories") -> list[str]:
-    found = f"return [...document.querySelectorAll('#{place} .story')[{column}].querySelectorAll('.t')]"
-    return chromium.evaluate(f"{found}.map(t => t.textContent)")
-
-
-def focus(chromium: browser.Browser, column: int, place: str = "stories") -> None:
-    chromium.evaluate(f"document.querySelectorAll('#{place} .story')[{column}].focus()")
-
-
-def quiet(chromium: browser.Browser) -> bool:
-    return chromium.logs("browser") == []
 
 
 def test_two_models_write_side_by_side_and_the_same_seed_writes_the_same(
@@ -175,106 +146,11 @@ def test_what_a_study_has_not_is_told(chromium: browser.Browser, address: str) -
     assert chromium.evaluate("return document.querySelectorAll('#stories .column').length") == 1
 
 
-@pytest.mark.parametrize("way", ["button", "Escape", "leaving", "starting anew"])
-def test_a_writing_is_stopped(
-    chromium: browser.Browser, address: str, application: Any, monkeypatch: pytest.MonkeyPatch, way: str
-) -> None:
-    """A model that would never end: whoever asked stops it, by the button, a key, going away or a new start."""
-    lines, again = writing.lines, threading.Event()
-
-    def endless(held: Any, asked: Any) -> Iterator[dict[str, Any]]:
-        begun = lines(held, asked)
-        yield next(begun)
-        one = next(begun)
-        while not again.is_set():
-            again.wait(0.002)
-            yield one
-
-    monkeypatch.setattr(writing, "lines", endless)
-    workers = playground(application).workers
-    opened(chromium, address, "#characters=30")
-    chromium.evaluate("document.getElementById('start').click()")
-    try:
-        chromium.wait_for("return document.querySelectorAll('#stories .t').length > 20")
-        assert workers.at_work == 2
-        if way == "button":
-            chromium.evaluate("document.getElementById('stop').click()")
-        elif way == "Escape":
-            chromium.press("Escape")
-        elif way == "leaving":
-            chromium.open("about:blank")
-        else:
-            monkeypatch.setattr(writing, "lines", lines)
-            chromium.evaluate("document.getElementById('start').click()")
-            chromium.wait_for(WRITTEN)
-        wait_until(lambda: workers.at_work == 0)
-        if way in ("button", "Escape"):
-            chromium.wait_for(f"{COUNTS}.every(text => text.endsWith('stopped'))")
-            assert chromium.evaluate("return document.getElementById('stop').disabled")
-    finally:
-        again.set()
-
-
-def test_a_busy_server_is_asked_again(chromium: browser.Browser, study: Path) -> None:
-    """With one place for two columns both are written, one after the other."""
-    with serving(small_playground.application(study, Limits(at_once=1))) as address:
-        opened(chromium, address + PLACE, "#characters=30&run=1")
-        chromium.wait_for(WRITTEN)
-        assert [len(story) for story in chromium.evaluate(STORIES)] == [30, 30]
-
-
 def test_a_mistake_is_told_in_the_column_that_makes_it(chromium: browser.Browser, address: str) -> None:
     opened(chromium, address, f"#run=1&prompt={quote('Zoë 🍓')}")
     chromium.wait_for("return document.querySelectorAll('#stories .wrong').length === 2")
     told = chromium.evaluate(COUNTS)
     assert all("2 characters outside the tokenizer's alphabet" in one for one in told)
-
-
-def test_surprise_is_stepped_through_at_the_same_place_in_all_models(
-    chromium: browser.Browser, address: str, study: Path
-) -> None:
-    opened(
-        chromium, address, f"#mode=surprise&run=1&text={quote(TEXT)}&model=merged:0:best&model=plain:0:best"
-    )
-    chromium.wait_for(READ)
-    cut = [units(chromium, column, "readings") for column in (0, 1)]
-    assert "".join(cut[0]) == "".join(cut[1]) == TEXT and len(cut[0]) < len(cut[1])
-    focus(chromium, 0, "readings")
-    active = "return [...document.querySelectorAll('#readings .story')].map(s => [...s.children].findIndex("
-    active += "t => t.matches('.active')))"
-    at = 0
-    for number in range(6):
-        chromium.press("ArrowRight")
-        merged, plain = chromium.evaluate(active)
-        assert merged == number
-        assert len("".join(cut[1][:plain])) == at, "the character at which the other's token begins"
-        at += len(cut[0][merged])
-    heads = "return [...document.querySelectorAll('#readings .here .head .name')].map(n => n.textContent)"
-    shown = [one.replace(" ", "␣").replace("\n", "⏎") for one in (cut[0][merged], cut[1][plain])]
-    assert chromium.evaluate(heads) == shown
-    # The list of differences leads to its place.
-    chromium.evaluate("document.querySelector('#differences button').click()")
-    word = chromium.evaluate("return document.querySelector('#differences mark').textContent")
-    places = [len("".join(cut[1][: chromium.evaluate(active)[1]]))]
-    assert TEXT[places[0] :].startswith(word)
-    assert quiet(chromium)
-
-
-def test_a_story_is_read_in_the_other_mode(chromium: browser.Browser, address: str) -> None:
-    opened(chromium, address, "#characters=40&run=1")
-    chromium.wait_for(WRITTEN)
-    prompt, story = (
-        chromium.evaluate("return document.getElementById('prompt').value"),
-        chromium.evaluate(STORIES)[1],
-    )
-    chromium.evaluate("document.querySelectorAll('#stories .use')[1].click()")
-    chromium.wait_for(READ)
-    assert "".join(units(chromium, 0, "readings")) == prompt + story
-    assert chromium.evaluate("return document.getElementById('panel-write').hidden")
-    figures = chromium.evaluate(
-        "return [...document.querySelectorAll('#readings .figure b')].map(b => b.textContent)"
-    )
-    assert all(0 < float(figure) < 10 for figure in figures)
 
 
 def test_models_come_and_go(chromium: browser.Browser, address: str) -> None:

@@ -10,8 +10,8 @@ class Limits(msgspec.Struct, frozen=True):
     """Characters."""
     characters: int = 4_000
     """Of one writing."""
-    text: int = 6_000
-    """Characters of a text whose surprise is read."""
+    text: int = 8_000
+    """Characters of a text whose surprise is read: a prompt and the story after it."""
     body: int = 1 << 16
     """Bytes of a request: more than the longest text has in UTF-8."""
     columns: int = 6

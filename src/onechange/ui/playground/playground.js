@@ -46,6 +46,7 @@ const add = (model) => {
     },
     removed: () => {
       const at = columns.indexOf(column);
+      for (const part of [column.story, column.reading]) part.clear();
       columns.splice(at, 1);
       state.models.splice(at, 1);
       arranged();

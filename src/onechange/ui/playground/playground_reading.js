@@ -11,7 +11,10 @@ export class Reading extends Column {
     this.clear();
   }
 
+  // Whatever is being read is given up.
   clear() {
+    this.control?.abort();
+    this.control = null;
     this.mark(-1);
     this.units = [];
     this.nats = null; // of every character, a token's spread evenly over its own
@@ -22,18 +25,20 @@ export class Reading extends Column {
 
   async read(text, signal) {
     this.clear();
+    const control = (this.control = new AbortController());
+    signal.addEventListener("abort", () => control.abort(), { once: true });
     this.element.classList.add("reading");
     const figure = this.find(".figure");
     figure.textContent = "…";
     const busy = (line) => (figure.textContent = line);
     try {
-      this.take(await post("surprise", { ...this.model, text }, { signal, busy }), [...text]);
+      this.take(await post("surprise", { ...this.model, text }, { signal: control.signal, busy }), [...text]);
     } catch (problem) {
-      if (signal.aborted) return;
+      if (control.signal.aborted) return;
       this.element.classList.add("wrong");
       figure.textContent = problem.message;
     } finally {
-      this.element.classList.remove("reading");
+      if (this.control === control) this.element.classList.remove("reading");
     }
   }
 

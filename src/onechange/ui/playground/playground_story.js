@@ -21,7 +21,10 @@ export class Story extends Column {
     return this.prompt + this.written;
   }
 
+  // Whatever is being written is given up.
   clear() {
+    this.control?.abort();
+    this.control = null;
     this.mark(-1);
     this.units = [];
     this.prompt = this.written = "";
@@ -34,6 +37,9 @@ export class Story extends Column {
   // Writes until the story has ended or `signal` says stop; whatever goes wrong is told in the column.
   async write(asked, signal) {
     this.clear();
+    const control = (this.control = new AbortController());
+    const mine = () => this.control === control; // and not another model's, or a later writing
+    signal.addEventListener("abort", () => control.abort(), { once: true });
     this.prompt = asked.prompt;
     this.find(".given").textContent = asked.prompt;
     this.element.classList.add("writing");
@@ -41,6 +47,7 @@ export class Story extends Column {
     const growing = new Growing();
     let tokens = 0, began = 0, ended = null;
     const take = (found) => {
+      if (!mine()) return;
       const made = [];
       for (const line of found) {
         if (line.prompt) this.vocabulary = line.vocabulary;
@@ -59,18 +66,21 @@ export class Story extends Column {
       this.counted = this.tally(tokens, seconds);
       this.count.textContent = this.counted;
     };
-    const busy = (line) => (this.count.textContent = line);
+    const busy = (line) => mine() && (this.count.textContent = line);
     try {
-      await lines("write", { ...this.model, ...asked }, { signal, busy, take });
+      await lines("write", { ...this.model, ...asked }, { signal: control.signal, busy, take });
       if (!ended) throw new Error("the server broke off");
       if (ended.error) throw new Error(ended.error);
       this.count.textContent = `${this.counted} · ${WHY[ended.ended]}`;
     } catch (problem) {
-      if (signal.aborted) this.count.textContent = tokens ? `${this.counted} · stopped` : "stopped";
+      if (!mine()) return;
+      if (control.signal.aborted) this.count.textContent = tokens ? `${this.counted} · stopped` : "stopped";
       else this.fail(problem.message);
     } finally {
-      this.element.classList.remove("writing");
-      this.find(".use").hidden = !this.written;
+      if (mine()) {
+        this.element.classList.remove("writing");
+        this.find(".use").hidden = !this.written;
+      }
     }
   }
 
