@@ -16,7 +16,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from onechange.report import sheet
-from onechange.ui.playground import STATIC, Limits, routes
+from onechange.ui.playground import STATIC, routes
+from onechange.ui.playground.limits import Limits
 from onechange.ui.studies import Studies
 from small_studies import STUDY, in_haste, onechange, study_file
 

@@ -16,7 +16,8 @@ import pytest
 from starlette.testclient import TestClient
 
 import small_playground
-from onechange.ui.playground import Limits, writing
+from onechange.ui.playground import writing
+from onechange.ui.playground.limits import Limits
 from onechange.ui.playground.workers import Busy, Workers
 from small_playground import PLACE, playground, serving, wait_until
 

@@ -10,7 +10,8 @@ import browser
 import pytest
 
 import small_playground
-from onechange.ui.playground import Limits
+from onechange.ui.playground import writing
+from onechange.ui.playground.limits import Limits
 from playground_window import COUNTS, READ, STORIES, TEXT, WRITTEN, focus, opened, quiet, units
 from small_playground import PLACE, serving
 
@@ -108,6 +109,33 @@ def test_keys_step_through_a_story_and_say_each_token(chromium: browser.Browser,
         assert told.startswith(f"“{shown}” ") and "rank" in told
     chromium.press("Escape")
     assert chromium.evaluate("return document.getElementById('card').hidden")
+
+
+def test_what_waits_is_given_to_the_token_that_brought_it(
+    chromium: browser.Browser, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line end waits for what follows, half a berry for its other half, the end of the story for ever."""
+    about = {"id": 1, "p": 0.5, "nats": 0.7, "rank": 1, "alternatives": [], "share": 1.0, "allowed": 1}
+    pieces = [("a", "a"), ("\n", ""), ("b", "\nb"), ("", ""), ("🍓", "🍓"), (".\n", "."), ("\n", "")]
+
+    def told(held: Any, asked: Any) -> Iterator[dict[str, Any]]:
+        yield {"step": 1, "window": 8, "vocabulary": 9, "prompt": []}
+        for number, (own, text) in enumerate(pieces):
+            yield {**about, "own": own, "text": text, "token": own or "\\xF0", "id": number}
+        yield {"ended": "story", "tokens": 7, "characters": 5}
+
+    monkeypatch.setattr(writing, "lines", told)
+    opened(chromium, address, "#run=1&model=plain:0:best")
+    chromium.wait_for(WRITTEN)
+    assert units(chromium, 0) == ["a", "\n", "b", "🍓", ".", "⏎"]
+    focus(chromium, 0)
+    heads = "return [...document.querySelectorAll('#card .head .name')].map(n => n.textContent)"
+    chromium.press("End")
+    assert chromium.evaluate(heads) == ["⏎"]
+    for shown in ([".⏎"], ["\\xF0", "🍓"], ["b"], ["⏎"], ["a"]):
+        chromium.press("ArrowLeft")
+        assert chromium.evaluate(heads) == shown
+    assert chromium.evaluate(COUNTS)[0].startswith("7 tokens · 5 characters")
 
 
 def test_a_link_restores_everything_and_writes_only_where_it_says_so(

@@ -10,7 +10,9 @@ import pytest
 from starlette.testclient import TestClient
 
 import small_playground
-from onechange.ui.playground import Limits, models
+from onechange import checkpoint_reader
+from onechange.checkpoint import Checkpoints
+from onechange.ui.playground.limits import Limits
 from onechange.ui.playground.models import Models
 from own_members import MARK, as_in_a_new_process, marking, run, written
 from small_playground import PLACE, wait_until
@@ -27,9 +29,9 @@ def run_of(study: Path, arm: str) -> Path:
 
 def test_the_least_recently_used_model_is_let_go(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reads: list[str] = []
-    read = models.checkpoint_reader.read
+    read = checkpoint_reader.read
     monkeypatch.setattr(
-        models.checkpoint_reader,
+        checkpoint_reader,
         "read",
         lambda run, step: (reads.append(run.parent.name), read(run, step))[1],
     )
@@ -53,14 +55,14 @@ def test_models_together_have_no_more_parameters_than_may_be(study: Path) -> Non
 def test_those_who_come_while_a_model_is_read_wait_for_it(
     study: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go, reads, read = threading.Event(), [], models.checkpoint_reader.read
+    go, reads, read = threading.Event(), [], checkpoint_reader.read
 
     def slow(run: Path, step: int) -> Any:
         reads.append(run)
         assert go.wait(30)
         return read(run, step)
 
-    monkeypatch.setattr(models.checkpoint_reader, "read", slow)
+    monkeypatch.setattr(checkpoint_reader, "read", slow)
     held = Models(Limits())
     with ThreadPoolExecutor(4) as people:
         asked = [people.submit(held.get, run_of(study, "plain"), "best") for _ in range(4)]
@@ -76,7 +78,7 @@ def test_a_model_that_could_not_be_read_is_tried_again(study: Path, monkeypatch:
 
     held = Models(Limits())
     with monkeypatch.context() as patch:
-        patch.setattr(models.checkpoint_reader, "read", broken)
+        patch.setattr(checkpoint_reader, "read", broken)
         with pytest.raises(OSError, match="no room"):
             held.get(run_of(study, "plain"), "best")
     assert held.get(run_of(study, "plain"), "best").trained.step > 0
@@ -89,7 +91,7 @@ def test_a_run_that_trained_on_is_read_anew(study: Path, tmp_path: Path) -> None
     steps = sorted(int(path.name[5:]) for path in (run_of(copy, "plain") / "checkpoints").glob("step-*"))
     assert first.trained.step == steps[-1]
     assert held.get(run_of(copy, "plain"), "last") is first
-    checkpoints = models.Checkpoints(run_of(copy, "plain"))
+    checkpoints = Checkpoints(run_of(copy, "plain"))
     checkpoints.point("last", steps[0])
     again = held.get(run_of(copy, "plain"), "last")
     assert again.trained.step == steps[0]

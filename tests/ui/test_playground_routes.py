@@ -14,7 +14,8 @@ import small_playground
 from onechange import measure
 from onechange.checkpoint_reader import read
 from onechange.encoding import encode
-from onechange.ui.playground import STATIC, Limits
+from onechange.ui.playground import STATIC
+from onechange.ui.playground.limits import Limits
 from small_models import plain_surprise
 from small_playground import PLACE
 from small_studies import files, onechange

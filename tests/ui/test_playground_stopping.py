@@ -9,7 +9,8 @@ import browser
 import pytest
 
 import small_playground
-from onechange.ui.playground import Limits, writing
+from onechange.ui.playground import writing
+from onechange.ui.playground.limits import Limits
 from playground_window import COUNTS, STORIES, WRITTEN, opened, units
 from small_playground import PLACE, playground, serving, wait_until
 

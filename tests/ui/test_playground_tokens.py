@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onechange.generate import generate
 from onechange.measure import surprises
+from onechange.sampling import Sampling
 from onechange.tokenizer import Tokenizer
 from onechange.tokenizer.byte import Byte
 from onechange.ui.playground import chances, reading, writing
@@ -91,6 +93,24 @@ def test_parts_of_characters_are_never_written_as_text() -> None:
         assert len(text) == last["characters"] and len(tokens) == last["tokens"]
         ids = bytes(line["id"] for line in tokens)
         assert ids.decode(errors="replace").startswith(text)
+
+
+def test_a_story_ends_before_the_separator_unless_it_goes_on() -> None:
+    """With a separator of one character most stories end soon; the tokens that end one are told too."""
+    model = held(character(TEXT + "\n"))
+    trained, ended = model.trained, []
+    for seed in range(8):
+        sampling = Sampling(seed=seed, characters=40, top_k=40, temperature=3.0)
+        for go_on in (False, True):
+            draw = Draw(seed=seed, characters=40, top_k=40, temperature=3.0)
+            _, *tokens, last = writing.lines(model, Write("a", 0, prompt="Z", sampling=draw, go_on=go_on))
+            expected = sampling if go_on else sampling.ending_at("\n")
+            (story,) = generate(trained.model, trained.tokenizer, ["Z"], expected, before="\n")
+            assert "".join(line["text"] for line in tokens) == story.text
+            assert last["ended"] == ("story" if story.ended else "length")
+            assert ([line["own"] for line in tokens][-1] == "\n" and tokens[-1]["text"] == "") == story.ended
+            ended.append((go_on, story.ended))
+    assert {(False, True), (True, False)} <= {*ended} and (True, True) not in ended
 
 
 def test_the_surprise_of_a_character_is_that_of_its_bytes() -> None:
