@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from starlette.testclient import TestClient
 
 import small_playground
@@ -121,6 +122,17 @@ def test_works_take_turns() -> None:
     assert asyncio.run(both()) == [*range(50)]
 
 
+def test_who_writes_computes_in_one_thread_whatever_a_recipe_says() -> None:
+    """Reading a run sets as many threads as it was trained with, and does so in a thread of its own."""
+
+    async def counted() -> list[int]:
+        workers = Workers(Limits())
+        await workers.read(torch.set_num_threads, 2)
+        return [await workers.once(torch.get_num_threads) for _ in range(8)]
+
+    assert asyncio.run(counted()) == [1] * 8
+
+
 # Going away
 
 
@@ -168,6 +180,25 @@ def test_a_writing_that_takes_too_long_is_ended_and_says_so(study: Path, endless
     lines = client.post(f"{PLACE}/write", json=BODY).text.splitlines()
     assert json.loads(lines[-1]) == {"ended": "time"}
     assert len(lines) == endless.tokens + 1
+
+
+def test_a_reading_that_takes_too_long_is_given_up(study: Path) -> None:
+    client = TestClient(small_playground.application(study, Limits(seconds=0)))
+    asked = {"arm": "plain", "seed": 0, "text": "The sun was warm. " * 20}
+    answer = client.post(f"{PLACE}/surprise", json=asked)
+    assert answer.status_code == 413 and "took too long" in answer.json()["error"]
+
+
+def test_where_the_server_ends_nothing_is_waited_for(study: Path, endless: Endless) -> None:
+    application = small_playground.application(study)
+    with serving(application) as address:
+        with post(address, BODY) as answer:
+            answer.readline()
+            playground(application).close()
+            *_, last = answer.read().splitlines()
+            assert json.loads(last) == {"ended": "server"}
+        with post(address, BODY) as answer:
+            assert (answer.status, json.loads(answer.read())) == (503, {"error": "the server is ending"})
 
 
 def test_what_breaks_on_the_way_is_the_last_line(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:

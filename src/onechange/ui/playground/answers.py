@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from onechange.mistake import sentence
-from onechange.ui.playground.workers import Busy
+from onechange.ui.playground.workers import Busy, Closed
 
 RETRY_AFTER = 1
 """Seconds."""
@@ -48,8 +48,10 @@ async def answered(answer: Callable[[], Awaitable[Response]]) -> Response:
     except Busy:
         later = {"Retry-After": str(RETRY_AFTER)}
         return wrong("busy: as many are writing as may at the same time; try again in a moment", 503, later)
+    except Closed:
+        return wrong("the server is ending", 503)
     except TimeoutError:
-        return wrong("this took too long and was given up: a shorter text takes less", 503)
+        return wrong("this took too long and was given up: a shorter text takes less", 413)
     except LookupError as error:
         return wrong(sentence(error), 404)
     except (ValueError, OSError, RuntimeError) as error:
@@ -123,5 +125,7 @@ class Lines(Response):
                     yield line
         except TimeoutError:
             yield {"ended": "time"}
+        except Closed:
+            yield {"ended": "server"}
         except (ValueError, LookupError, OSError, RuntimeError) as error:
             yield {"ended": "error", "error": sentence(error)}

@@ -4,7 +4,12 @@ import { Column } from "./playground_column.js";
 import { lines } from "./playground_server.js";
 import { Growing, whole } from "./playground_tokens.js";
 
-const WHY = { story: "the model ended its story", length: "full length", time: "stopped: it took too long" };
+const WHY = {
+  story: "the model ended its story",
+  length: "full length",
+  time: "stopped: it took too long",
+  server: "stopped: the server is ending",
+};
 
 export class Story extends Column {
   constructor(...given) {

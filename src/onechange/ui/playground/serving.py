@@ -5,6 +5,7 @@ from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, Route
 
 from onechange.ui.playground import answers, offer, page, reading, writing
 from onechange.ui.playground.answers import Lines, answered, said
@@ -21,11 +22,25 @@ GONE = 499
 class Playground:
     """The pages of all studies share the models in memory and the threads."""
 
-    def __init__(self, studies: Studies, limits: Limits) -> None:
-        self.limits = limits
-        self.workers = Workers(limits)
-        self.held = Models(limits)
+    def __init__(self, studies: Studies, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self.workers = Workers(self.limits)
+        self.held = Models(self.limits)
         self._studies = studies
+
+    def routes(self) -> list[BaseRoute]:
+        """Everything below `/studies/{name}/playground`."""
+        place = "/studies/{name}/playground"
+        posts = {"load": self.load, "write": self.write, "surprise": self.surprise}
+        return [
+            Route(place, self.page),
+            Route(f"{place}/models", self.models),
+            *(Route(f"{place}/{what}", answer, methods=["POST"]) for what, answer in posts.items()),
+        ]
+
+    def close(self) -> None:
+        """End whatever is being written, at once, so that nobody has to wait for it when the server ends."""
+        self.workers.close()
 
     async def page(self, request: Request) -> Response:
         """The page, which asks for all else itself."""

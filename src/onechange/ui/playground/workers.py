@@ -24,6 +24,10 @@ class Busy(Exception):
     """As much work is going on as may be."""
 
 
+class Closed(Exception):
+    """The server is about to end."""
+
+
 class Workers:
     """The threads of one playground."""
 
@@ -31,13 +35,20 @@ class Workers:
         self._limits = limits
         self.at_work = 0
         """Pieces of work that have begun and are not over."""
+        self._closed = False
         # A model is read apart from those that write: reading a large one takes longer than a step may.
         self._readers = _threads("playground-reads", 2)
         self._threads = _threads("playground", max(2, min(4, os.cpu_count() or 2)))
 
+    def close(self) -> None:
+        """Let every work end after its step, and none begin; may be called by whoever handles a signal."""
+        self._closed = True
+
     @contextmanager
     def place(self) -> Iterator[None]:
-        """A place for one piece of work; `Busy` if none is free."""
+        """A place for one piece of work; `Busy` if none is free, `Closed` where there will be none any more."""
+        if self._closed:
+            raise Closed
         if self.at_work >= self._limits.at_once:
             raise Busy
         self.at_work += 1
@@ -55,10 +66,15 @@ class Workers:
         return await asyncio.wrap_future(self._threads.submit(make, *given, **named))
 
     async def steps(self, work: Iterator[Made]) -> AsyncGenerator[Made, None]:
-        """What ``work`` gives, step by step; a `TimeoutError` once it takes longer than the limits allow."""
+        """What ``work`` gives, step by step.
+
+        A `TimeoutError` once it takes longer than the limits allow, `Closed` once there is to be an end.
+        """
         latest = time.monotonic() + self._limits.seconds
         while (step := await self.once(_next, work)) is not None:
             yield step[0]
+            if self._closed:
+                raise Closed
             if time.monotonic() > latest:
                 raise TimeoutError
 
