@@ -293,6 +293,33 @@ def test_pieces_put_together_are_the_texts(tokenizer: Tokenizer) -> None:
         assert all(piece.text for piece in own[:-1])
 
 
+def test_explained_every_token_is_a_piece_with_what_it_was_chosen_from() -> None:
+    """Scores against a plain forward pass over the text so far; the penalty is in the shares and not in the scores."""
+    tokenizer = bpe([TEXT] * 3, 40)
+    model = small_model(tokenizer.vocabulary_size, 64)
+    sampling = Sampling(characters=30, stop=["\n\n"], temperature=1.5, top_k=5, repetition_penalty=1.3)
+    plain = [*write(model, tokenizer, ["The cat", "A dog"], sampling, rows=1)]
+    found = [*write(model, tokenizer, ["The cat", "A dog"], sampling, rows=1, explained=True)]
+    assert [piece.step for piece in plain] == [None] * len(plain)
+    assert [piece._replace(step=None) for piece in found if piece.text or piece.whole] == plain
+    for place, prompt in enumerate(("The cat", "A dog")):
+        seen = tokenizer.encode(prompt).tolist()
+        own = [piece for piece in found if piece.place == place]
+        assert own[-1].whole is not None and own[-1].whole.tokens == len(own)
+        for piece in own:
+            assert piece.step is not None
+            scores = logits_after(model, seen).numpy()
+            np.testing.assert_allclose(piece.step.scores, scores, rtol=2e-4, atol=2e-4)
+            for number in set(seen):
+                scores[number] = scores[number] * 1.3 if scores[number] < 0 else scores[number] / 1.3
+            allowed = np.argsort(-scores)[:5]
+            weights = np.exp(scores[allowed] / 1.5)
+            np.testing.assert_allclose(piece.step.shares[allowed], weights / weights.sum(), rtol=2e-3)
+            assert np.count_nonzero(piece.step.shares) == 5
+            assert piece.step.token in allowed
+            seen.append(piece.step.token)
+
+
 def test_a_piece_comes_before_the_next_token_is_asked_for(tokenizer: Tokenizer) -> None:
     model = small_model(tokenizer.vocabulary_size, 8)
     calls = []

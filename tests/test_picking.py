@@ -118,6 +118,7 @@ def test_what_may_follow_and_how_likely_is_what_transformers_says(sampling: Samp
     np.put_along_axis(found, ids, weights / weights.sum(axis=1, keepdims=True), axis=1)
     assert ((found > 0) == (expected > 0)).all(), "the same tokens are kept"
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(picking.shares(scores, sampling, marks), expected, rtol=1e-6, atol=1e-9)
     draws = chance.random(len(scores))
     picked = picking.pick(scores, draws, sampling, marks)
     for row, number in enumerate(picked):
@@ -157,4 +158,5 @@ def test_a_penalty_turns_the_greedy_choice_and_leaves_the_scores_alone() -> None
     before, written = scores.copy(), np.array([[True, False, False], [True, False, False]])
     greedy = Sampling(temperature=0, repetition_penalty=2.0)
     assert picking.pick(scores, np.zeros(2), greedy, written).tolist() == [1, 1]
+    assert picking.shares(scores, greedy, written).tolist() == [[0, 1, 0], [0, 1, 0]]
     assert (scores == before).all()

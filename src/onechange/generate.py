@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 
 from onechange import cached
 from onechange.decoding import Decoder
 from onechange.growing_text import GrowingText
 from onechange.model import Model
-from onechange.picking import pick
+from onechange.picking import pick, shares
 from onechange.sampling import Sampling
 from onechange.seed import stream
 from onechange.tokenizer import Tokenizer
@@ -38,6 +38,16 @@ class Continuation:
     """Whether a stop string ended it, and not the budget."""
 
 
+class Step(NamedTuple):
+    """How one token was chosen."""
+
+    token: int
+    scores: Float[np.ndarray, " vocabulary"]
+    """Of every token in its place, as the model gave them: unnormalised log-probabilities, float32."""
+    shares: Float[np.ndarray, " vocabulary"]
+    """How likely each was to be chosen, the settings applied; float64."""
+
+
 class Piece(NamedTuple):
     """A stretch of one of the texts that are written side by side."""
 
@@ -50,6 +60,8 @@ class Piece(NamedTuple):
     """The characters that are certain since the text's last piece; empty at most in its last one."""
     whole: Continuation | None
     """The text, once it has ended: this is its last piece."""
+    step: Step | None = None
+    """The token that brought it, where this was asked for."""
 
 
 def generate(
@@ -82,6 +94,7 @@ def write(
     before: str = "",
     rows: int = MOST_ROWS,
     decoder: MakeDecoder = cached.decoder,
+    explained: bool = False,
 ) -> Iterator[Piece]:
     """The samples of all prompts at the same time, piece by piece, as soon as characters are certain.
 
@@ -97,7 +110,7 @@ def write(
         for number in range(sampling.samples):
             random = _stream(sampling.seed, prompt, number)
             texts.append(_Text(len(texts), prompt, number, ids, first, random))
-    return _write(model, tokenizer, texts, sampling, rows, decoder)
+    return _write(model, tokenizer, texts, sampling, rows, decoder, explained)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +154,7 @@ def _write(
     sampling: Sampling,
     rows: int,
     decoder: MakeDecoder,
+    explained: bool,
 ) -> Iterator[Piece]:
     if not texts:
         return
@@ -165,7 +179,9 @@ def _write(
             draws = np.zeros(rows)
             for row, (text, _) in writing.items():
                 draws[row] = text.random.random()
-            tokens = pick(decoded.scores().cpu().numpy(), draws, sampling, seen)
+            scores = decoded.scores().cpu().numpy()
+            tokens = pick(scores, draws, sampling, seen)
+            chances = shares(scores, sampling, seen) if explained else None
             if seen is not None:
                 seen[np.arange(rows), tokens] = True
             for row, (text, growing) in [*writing.items()]:
@@ -175,8 +191,9 @@ def _write(
                     whole = Continuation(
                         text.prompt, text.number, growing.text, growing.tokens, growing.stopped
                     )
-                if new or whole:
-                    yield Piece(text.place, text.prompt, text.number, new, whole)
+                step = None if chances is None else Step(int(tokens[row]), scores[row], chances[row])
+                if new or whole or step:
+                    yield Piece(text.place, text.prompt, text.number, new, whole, step)
             if writing:
                 decoded.append(tokens)
 

@@ -23,16 +23,37 @@ def pick(
 ) -> Int[np.ndarray, " rows"]:
     """A token for every row. ``draws`` are uniform in [0, 1); ``written`` marks the tokens of a row's text so far and
     is needed where there is a repetition penalty."""
-    if sampling.repetition_penalty != 1:
-        assert written is not None, "the penalty is on what was written"
-        scores = penalised(scores, written, sampling.repetition_penalty)
-    if sampling.temperature == 0:
-        return _likeliest(scores, 1)[:, 0]
-    ids, weights = candidates(scores, sampling)
+    ids, weights = _left(scores, sampling, written)
     reached = weights.cumsum(axis=1)
     place = (reached <= draws[:, None] * reached[:, -1:]).sum(axis=1)
     last = np.count_nonzero(weights, axis=1) - 1
     return ids[np.arange(len(ids)), np.minimum(place, last)]
+
+
+def shares(
+    scores: Float[np.ndarray, "rows vocabulary"],
+    sampling: Sampling,
+    written: Bool[np.ndarray, "rows vocabulary"] | None = None,
+) -> Float[np.ndarray, "rows vocabulary"]:
+    """How likely `pick` is to choose each token, the settings applied: float64, 0 for those that may not follow."""
+    ids, weights = _left(scores, sampling, written)
+    found = np.zeros(scores.shape)
+    np.put_along_axis(found, ids, weights / weights.sum(axis=1, keepdims=True), axis=1)
+    return found
+
+
+def _left(
+    scores: Float[np.ndarray, "rows vocabulary"],
+    sampling: Sampling,
+    written: Bool[np.ndarray, "rows vocabulary"] | None,
+) -> tuple[Int[np.ndarray, "rows candidates"], Float[np.ndarray, "rows candidates"]]:
+    """What `candidates` are once there is a penalty; at temperature 0 the likeliest alone."""
+    if sampling.repetition_penalty != 1:
+        assert written is not None, "the penalty is on what was written"
+        scores = penalised(scores, written, sampling.repetition_penalty)
+    if sampling.temperature == 0:
+        return _likeliest(scores, 1), np.ones((len(scores), 1))
+    return candidates(scores, sampling)
 
 
 def candidates(

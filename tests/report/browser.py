@@ -80,12 +80,25 @@ class Browser:
             time.sleep(0.05)
         raise AssertionError(f"never true: {code}")
 
-    def press(self, key: str) -> None:
-        """Press and release one key, by its name in the DOM (``Tab``, ``ArrowRight``)."""
-        codes = {"Tab": 9, "ArrowRight": 39, "ArrowLeft": 37, "Enter": 13}
+    def press(self, key: str, control: bool = False) -> None:
+        """Press and release one key, by its name in the DOM (``Tab``, ``ArrowRight``), the control key held or not."""
+        codes = {
+            "Tab": 9,
+            "Enter": 13,
+            "Escape": 27,
+            "End": 35,
+            "Home": 36,
+            "ArrowLeft": 37,
+            "ArrowRight": 39,
+        }
         for kind in ("rawKeyDown", "keyUp"):
             self.command(
-                "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=codes[key]
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key=key,
+                code=key,
+                windowsVirtualKeyCode=codes[key],
+                modifiers=2 * control,
             )
 
     def point_at(self, x: float, y: float) -> None:
