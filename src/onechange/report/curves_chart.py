@@ -19,6 +19,7 @@ TITLES = {
     "operations": "floating-point operations",
     "seconds": "seconds of training",
 }
+_SHOWN = "indexof(gone, datum.arm) < 0"
 _LABELS = (
     "datum.value >= 1e12 ? format(datum.value / 1e12, ',~r') + ' trillion' : "
     "datum.value >= 1e9 ? format(datum.value / 1e9, ',~r') + ' billion' : "
@@ -27,7 +28,8 @@ _LABELS = (
 
 
 def specification(study: Study, layout: Layout, hover: bool = True) -> dict[str, Any] | None:
-    """The curves at one width as Vega, whose signal ``axis`` chooses the horizontal axis; None if empty.
+    """The curves at one width as Vega, None if empty. Its signal ``axis`` chooses the horizontal axis, and arms whose
+    numbers are in ``gone`` are not drawn.
 
     With ``hover`` the evaluation nearest to the pointer tells its figures.
     """
@@ -64,7 +66,8 @@ class _Drawing:
         )
         self.shapes = alt.Shape("arm:N", legend=None, scale=_ordinal(arms, [shape(index) for index in arms]))
         told = [{**row, "told": _told(row, self.digits)} for row in points]
-        source = alt.Chart(alt.InlineData(values=told)).transform_calculate(at="datum[axis]")
+        source = alt.Chart(alt.InlineData(values=told)).transform_filter(_SHOWN)
+        source = source.transform_calculate(at="datum[axis]")
         self.lines = source.encode(x=self.x, color=self.colours, detail="arm:N")
 
     def chart(self, names: bool, hover: bool) -> alt.TopLevelMixin:
@@ -77,7 +80,7 @@ class _Drawing:
             layers.append(self.nearest())
         return (
             alt.layer(*layers)
-            .add_params(alt.param(name="axis", value="step"))
+            .add_params(alt.param(name="axis", value="step"), alt.param(name="gone", value=[]))
             .properties(width=self.width, height=self.height, autosize=alt.AutoSizeParams(type="none"))
         )
 
@@ -140,18 +143,19 @@ class _Drawing:
             known = [value for value in own if value is not None]
             if known:
                 share = (self.high - min(known[-1], self.high)) / (self.high - self.low)
-                ends.append((self.height * share, arm.name))
+                ends.append((self.height * share, arm.name, arm.index))
         apart: list[float] = []
-        for at, _ in sorted(ends):
+        for at, _, _ in sorted(ends):
             apart.append(max(at, apart[-1] + 18) if apart else at)
         overshoot = max(0.0, (apart[-1] if apart else 0) - self.height)
         labels = [
-            {"text": name[:20], "y": at - overshoot}
-            for at, (_, name) in zip(apart, sorted(ends), strict=True)
+            {"text": name[:20], "y": at - overshoot, "arm": index}
+            for at, (_, name, index) in zip(apart, sorted(ends), strict=True)
         ]
         text = {"align": "left", "baseline": "middle", "fontSize": 13, "fontWeight": 600, "color": INK}
         place = alt.Y("y:Q", scale=None, axis=None)
-        marks = alt.Chart(alt.InlineData(values=labels)).mark_text(**text, x={"expr": "width + 12"})
+        source = alt.Chart(alt.InlineData(values=labels)).transform_filter(_SHOWN)
+        marks = source.mark_text(**text, x={"expr": "width + 12"})
         return marks.encode(text="text:N", y=place)
 
     def nearest(self) -> alt.Chart:

@@ -14,6 +14,18 @@
     told.style.top = event.clientY + 16 + "px";
   };
 
+  // Arms: one that is unticked in any legend is gone from all pictures and stories.
+  let view = null;
+  const boxes = [...document.querySelectorAll('input[name="shown"]')];
+  const gone = () => [...new Set(boxes.filter((box) => !box.checked).map((box) => Number(box.value)))];
+  for (const box of boxes) {
+    box.addEventListener("change", () => {
+      for (const other of boxes) if (other.value === box.value) other.checked = box.checked;
+      document.documentElement.classList.toggle(`no-arm-${box.value}`, !box.checked);
+      view?.signal("gone", gone()).runAsync();
+    });
+  }
+
   // Stories: one beginning and one checkpoint at a time.
   const chosen = (name) => document.querySelector(`input[name="${name}"]:checked`)?.value;
   const show = () => {
@@ -31,7 +43,7 @@
   if (!figure || !window.vegaEmbed || !Object.keys(curves).length) return;
   const box = document.createElement("div");
   box.className = "moving";
-  let view = null, layout = null, width = 0, turn = 0;
+  let layout = null, width = 0, turn = 0;
 
   const fit = async () => {
     const room = Math.floor(figure.clientWidth);
@@ -51,7 +63,7 @@
     }
     if (!view) return;
     const { left, right } = curves[layout].padding;
-    await view.width(width - left - right).signal("axis", chosen("axis") || "step").runAsync();
+    await view.width(width - left - right).signal("axis", chosen("axis") || "step").signal("gone", gone()).runAsync();
     box.querySelector("svg")?.setAttribute("aria-hidden", "true");
   };
   figure.append(box);
