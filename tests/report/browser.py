@@ -88,6 +88,7 @@ class Browser:
             "Escape": 27,
             "End": 35,
             "Home": 36,
+            " ": 32,
             "ArrowLeft": 37,
             "ArrowRight": 39,
         }

@@ -7,6 +7,7 @@ import instrument
 import measured_stories
 import pytest
 import synthetic
+import test_report_where
 
 from onechange import report
 
@@ -46,6 +47,7 @@ def whole(tmp_path_factory) -> Path:
     folder = synthetic.make_study(tmp_path_factory.mktemp("whole"), seeds=3, floor=0.46)
     instrument.record_statistics(folder)
     instrument.record_test(folder)
+    test_report_where.with_readings(folder)
     instrument.record_tuning(folder)
     measured_stories.record(folder, each=2)
     instrument.record_sweep(folder)
@@ -132,6 +134,44 @@ def test_pointing_at_a_curve_tells_the_figures(chromium, page):
     assert "validation" in told and "training" in told and "5 seeds" in told
 
 
+SEEN = """
+const seen = (selector) => [...document.querySelectorAll(selector)].filter(
+  (part) => part.getClientRects().length && getComputedStyle(part).display !== 'none').length;
+const colour = (number, where) => seen(`${where} [stroke="var(--arm-${number})"], ${where} [fill="var(--arm-${number})"]`);
+return [0, 1].map((number) => [
+  seen(`article[data-arm="${number}"]`), seen(`.kinds [data-arm="${number}"]`),
+  colour(number, '.moving'), colour(number, '.chart[data-view="by_context"] .still'), colour(number, 'section[aria-labelledby=ladder]')]);
+"""
+
+
+def test_an_arm_that_is_unticked_in_one_legend_is_gone_everywhere_but_from_the_ladder(chromium, whole):
+    chromium.open(whole)
+    chromium.wait_for(MOVING)
+    first, second = chromium.evaluate(SEEN)
+    assert min(first) > 0 and min(second) > 0
+    chromium.evaluate(
+        "document.querySelector('section[aria-labelledby=curves] input[name=shown][value=\"1\"]').focus()"
+    )
+    chromium.press(" ")
+    chromium.wait_for("return document.querySelectorAll('.moving [stroke=\"var(--arm-1)\"]').length === 0")
+    assert chromium.evaluate(SEEN) == [first, [0, 0, 0, 0, second[4]]]
+    boxes = "return [...document.querySelectorAll('input[name=shown]:not(:checked)')].map(box => box.value)"
+    assert chromium.evaluate(boxes) == ["1"] * 3
+    chromium.press(" ")
+    chromium.wait_for("return document.querySelectorAll('.moving [stroke=\"var(--arm-1)\"]').length > 0")
+    assert chromium.evaluate(SEEN) == [first, second]
+    assert chromium.logs("browser") == []
+
+
+def test_the_contents_lead_to_every_section(chromium, whole):
+    chromium.open(whole)
+    told = "return [...document.querySelectorAll('.contents a')].map(a => [a.textContent, a.hash.slice(1)])"
+    titles = "return [...document.querySelectorAll('main section h2')].map(h => [h.textContent, h.id])"
+    assert chromium.evaluate(told) == chromium.evaluate(titles)
+    chromium.evaluate("document.querySelector('.contents a[href=\"#where\"]').click()")
+    assert abs(chromium.evaluate("return document.getElementById('where').getBoundingClientRect().top")) < 5
+
+
 def test_stories_are_chosen_by_prompt_and_checkpoint(chromium, page):
     chromium.open(page)
     shown = "return [...document.querySelectorAll('.point')].filter(e => e.offsetParent !== null)"
@@ -147,7 +187,7 @@ def test_tab_reaches_every_switch_and_shows_where_it_is(chromium, page):
     chromium.open(page)
     chromium.wait_for(MOVING)
     reached, outlines = set(), []
-    for _ in range(40):
+    for _ in range(80):
         chromium.press("Tab")
         name, outline = chromium.evaluate(
             "const e = document.activeElement, seen = e.matches('input') ? e.nextElementSibling : e;"

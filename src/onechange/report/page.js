@@ -4,6 +4,10 @@
   document.documentElement.classList.add("live");
   for (const part of document.querySelectorAll(".live-only")) part.hidden = false;
 
+  const link = (title) => Object.assign(document.createElement("a"), { href: `#${title.id}`, textContent: title.textContent });
+  const titles = document.querySelectorAll("main > section > h2[id]");
+  document.querySelector(".contents").replaceChildren(...[...titles].map(link));
+
   const told = document.getElementById("told");
   const tell = (handler, event, item, value) => {
     told.hidden = value === null || value === undefined || value === "";
@@ -14,17 +18,27 @@
     told.style.top = event.clientY + 16 + "px";
   };
 
-  // Arms: one that is unticked in any legend is gone from all pictures and stories.
+  // Arms: one that is unticked in any legend is gone from all pictures, bars and stories.
   let view = null;
   const boxes = [...document.querySelectorAll('input[name="shown"]')];
   const gone = () => [...new Set(boxes.filter((box) => !box.checked).map((box) => Number(box.value)))];
+  const COLOURS = 8; // which still pictures know arms by; with more arms some share one
+  const drop = () => {
+    for (const part of document.querySelectorAll("[data-arm]")) part.hidden = gone().includes(Number(part.dataset.arm));
+    const kept = new Set(boxes.filter((box) => box.checked).map((box) => box.value % COLOURS));
+    for (let colour = 0; colour < COLOURS; colour++) {
+      const marks = ["fill", "stroke"].map((part) => `fieldset.legend ~ .chart .still [${part}="var(--arm-${colour})"]`).join();
+      for (const mark of document.querySelectorAll(marks)) mark.style.display = kept.has(colour) ? "" : "none";
+    }
+    view?.signal("gone", gone()).runAsync();
+  };
   for (const box of boxes) {
     box.addEventListener("change", () => {
       for (const other of boxes) if (other.value === box.value) other.checked = box.checked;
-      document.documentElement.classList.toggle(`no-arm-${box.value}`, !box.checked);
-      view?.signal("gone", gone()).runAsync();
+      drop();
     });
   }
+  if (gone().length) drop();
 
   // Stories: one beginning and one checkpoint at a time.
   const chosen = (name) => document.querySelector(`input[name="${name}"]:checked`)?.value;

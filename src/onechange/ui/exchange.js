@@ -41,7 +41,7 @@ function remember() {
   for (const block of blocks(document)) {
     const key = name(block);
     block.querySelectorAll("details").forEach((part, index) => part.open && found.open.add(`${key} ${index}`));
-    for (const input of block.querySelectorAll("input:checked")) found.chosen.push([input.name, input.value]);
+    for (const input of block.querySelectorAll("input")) found.chosen.push([input.name, input.value, input.checked]);
     block.querySelectorAll(".scroll").forEach((part, index) => part.scrollLeft && found.moved.push([key, index, part.scrollLeft]));
     const { top, bottom } = block.getBoundingClientRect();
     if (found.place === null && bottom > 0 && scrollY > 0) found.place = [key, top];
@@ -56,9 +56,8 @@ function restore(kept) {
   for (const [key, block] of found) {
     block.querySelectorAll("details").forEach((part, index) => (part.open = kept.open.has(`${key} ${index}`)));
   }
-  for (const [group, value] of kept.chosen) {
-    const input = [...document.getElementsByName(group)].find((one) => one.value === value);
-    if (input) input.checked = true;
+  for (const [group, value, checked] of kept.chosen) {
+    for (const input of document.getElementsByName(group)) if (input.value === value) input.checked = checked;
   }
   for (const [key, index, left] of kept.moved) {
     const part = found.get(key)?.querySelectorAll(".scroll")[index];
