@@ -7,8 +7,11 @@ import socket
 import subprocess
 import time
 import urllib.request
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+import axe_core_python
 
 FLAGS = [
     "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
@@ -71,6 +74,14 @@ class Browser:
     def evaluate(self, code: str, *values: Any) -> Any:
         """The value that the body of a function, ``code``, returns in the page."""
         return self._call("POST", f"{self._session}/execute/sync", {"script": code, "args": list(values)})
+
+    def audit(self) -> list[str]:
+        """What axe-core holds against the page as it stands, with the elements that it is about."""
+        self.evaluate(_axe())
+        found = "return (await axe.run()).violations"
+        return self.evaluate(
+            f"{found}.map(v => `${{v.id}}: ${{v.nodes.map(n => n.html.slice(0, 150)).join(' | ')}}`)"
+        )
 
     def wait_for(self, code: str) -> None:
         """Wait until ``code`` returns true, half a minute at most."""
@@ -143,3 +154,8 @@ class Browser:
         request = urllib.request.Request(self._address + path, data=data, method=method)
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)["value"]
+
+
+@cache
+def _axe() -> str:
+    return (Path(axe_core_python.__file__).parent / "axe.min.js").read_text("utf-8")

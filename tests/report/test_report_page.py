@@ -200,6 +200,17 @@ def test_the_least_that_a_study_may_record_is_enough(tmp_path):
     assert "a has not run" in page_of(tmp_path).shown()
 
 
+def test_an_arm_that_lacks_a_seed_says_which(tmp_path):
+    folder = synthetic.make_study(tmp_path / "study", seeds=3)
+
+    def take(results):
+        results["status"] = "unfinished"
+        results["arms"][0]["runs"][2] = {"seed": 2, "status": "missing"}
+
+    synthetic.edit(folder, take)
+    assert "char-wpe has not run with seed 2." in page_of(folder).shown()
+
+
 def test_a_loss_that_is_not_finite_is_a_missing_figure(tmp_path):
     folder = synthetic.make_study(tmp_path / "study")
 

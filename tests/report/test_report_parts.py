@@ -21,7 +21,7 @@ from onechange.report import (
     terminal,
     tokens,
 )
-from onechange.report.study import read
+from onechange.report.study import Figure, read
 
 
 @pytest.fixture
@@ -117,6 +117,14 @@ def test_the_ladder_in_characters_keeps_its_width_and_its_figures(study, width):
         line.index(marks.symbol(arm.index)) for arm in study.arms for line in lines if arm.name in line[:9]
     ]
     assert places == sorted(places, reverse=True)
+
+
+@pytest.mark.parametrize("mean", [0.7, 1.2])
+@pytest.mark.parametrize("width", [40, 78])
+def test_a_bar_over_the_whole_ladder_leaves_its_figure_whole(study, width, mean):
+    study.arms[0].figures["validation", "best"] = Figure(mean, 0.1, 1.9, "seeds", 3)
+    line = next(line for line in ladder_text.lines(study, width) if line.startswith("char-wpe"))
+    assert f"━ {mean:.{answer.decimals(study)}f} ━" in line and line.count("●") == 1 and len(line) <= width
 
 
 def test_the_terminal_shows_the_ladder_and_the_table(study):

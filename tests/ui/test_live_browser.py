@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import axe_core_python
 import browser
 import pytest
 
@@ -24,7 +23,6 @@ from small_studies import STUDY, study_file
 from test_laboratory import tale, text_file
 
 pytestmark = pytest.mark.skipif(not browser.available(), reason="chromium and chromedriver are not installed")
-AXE = Path(axe_core_python.__file__).parent / "axe.min.js"
 GATED = """
 import os, sys, time
 from pathlib import Path
@@ -234,32 +232,20 @@ def test_a_finished_study_is_one_line_and_asks_no_more(chromium: browser.Browser
     assert chromium.logs("browser") == []
 
 
-AUDIT = """
-const own = {"landmark-unique": {enabled: false}};  // tables of the report are called as the sections that they are in
-const found = await axe.run(document, {resultTypes: ["violations"], rules: own});
-return found.violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 150))]);
-"""
-
-
 @pytest.mark.parametrize(("width", "scheme"), [(400, "light"), (1280, "dark")])
 def test_nothing_shuts_anybody_out(chromium: browser.Browser, server: Server, width: int, scheme: str):
     """Axe finds nothing on the index, a live page and one that waits; and nothing is wider than the window."""
-    chromium.command("Page.setBypassCSP", enabled=True)  # for axe's own script
-    try:
-        for where, there in (
-            ("", "return document.querySelector('li.running time') !== null"),
-            ("studies/running/", REPORT),
-            ("studies/unprepared/", "return document.querySelector('.drawing') !== null"),
-        ):
-            chromium.open(server.address + where, width, scheme=scheme)
-            chromium.wait_for(there)
-            if where:
-                chromium.wait_for("return document.querySelector('.runs tbody tr') !== null")
-            chromium.evaluate(AXE.read_text("utf-8"))
-            assert chromium.evaluate(AUDIT) == [], where
-            assert chromium.evaluate("return document.documentElement.scrollWidth") <= width, where
-    finally:
-        chromium.command("Page.setBypassCSP", enabled=False)
+    for where, there in (
+        ("", "return document.querySelector('li.running time') !== null"),
+        ("studies/running/", REPORT),
+        ("studies/unprepared/", "return document.querySelector('.drawing') !== null"),
+    ):
+        chromium.open(server.address + where, width, scheme=scheme)
+        chromium.wait_for(there)
+        if where:
+            chromium.wait_for("return document.querySelector('.runs tbody tr') !== null")
+        assert chromium.audit() == [], where
+        assert chromium.evaluate("return document.documentElement.scrollWidth") <= width, where
 
 
 def test_names_and_reasons_run_nothing(chromium: browser.Browser, server: Server):

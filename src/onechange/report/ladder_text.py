@@ -51,13 +51,16 @@ def _row(arm: Arm, column, across: int, floor: int | None, digits: int) -> str:
         for place in range(max(0, column(best.low)), min(across - 1, column(best.high)) + 1):
             cells[place] = "━"
     cells[at] = symbol(arm.index)
-    end = max((place for place, cell in enumerate(cells) if cell == "━"), default=at)
+    bar = [place for place, cell in enumerate(cells) if cell == "━"]
+    start, end = min([at, *bar]), max([at, *bar])
     text = plain(best.nats_per_character, digits)
     if end + 2 + len(text) <= across:
         _write(cells, end + 2, text)
-    else:
-        start = min((place for place, cell in enumerate(cells) if cell == "━"), default=at)
+    elif start - 1 - len(text) >= 0:
         _write(cells, start - 1 - len(text), text)
+    else:  # no room beside the bar: in the middle of its longer half
+        left, right = (0, at) if at > across // 2 else (at + 1, across)
+        _write(cells, (left + right - len(text)) // 2 - 1, f" {text} ")
     return "".join(cells)
 
 

@@ -102,7 +102,10 @@ class Arm:
             if running:
                 done, steps = running[0].get("steps") or 0, self.record.get("steps")
                 return f"has not finished: at step {done:,}" + (f" of {steps:,}" if steps else "")
-            return "has not run"
+            seeds = [str(run.get("seed")) for run in open_runs]
+            if len(seeds) == len(self.runs):
+                return "has not run"
+            return f"has not run with {'seed' if len(seeds) == 1 else 'seeds'} {', '.join(seeds)}"
         if not self.lossless:
             return "has no nats per character: its tokens do not give the text back"
         return None if self.best else f"has no figure: it was never measured on {self.text} text"
