@@ -16,8 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from onechange.report import sheet
-from onechange.ui.playground import STATIC, routes
-from onechange.ui.playground.limits import Limits
+from onechange.ui.playground import STATIC, Limits, Playground
 from onechange.ui.studies import Studies
 from small_studies import STUDY, in_haste, onechange, study_file
 
@@ -53,7 +52,7 @@ def application(folder: Path, limits: Limits | None = None) -> Starlette:
         kind = "text/javascript" if name.endswith(".js") else "text/css"
         return Response(files[name], headers={"X-Content-Type-Options": "nosniff"}, media_type=kind)
 
-    return Starlette(routes=[*routes(Studies(folder), limits), Route("/static/{file}", static)])
+    return Starlette(routes=[*Playground(Studies(folder), limits).routes(), Route("/static/{file}", static)])
 
 
 def playground(application: Starlette) -> Any:

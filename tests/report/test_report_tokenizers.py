@@ -108,3 +108,4 @@ def test_it_opens_quietly_offline_and_within_the_window(
     assert chromium.evaluate(wider) == []
     shown = "return [...document.querySelectorAll('.still')].filter(e => e.offsetParent !== null).length"
     assert chromium.evaluate(shown) == 1
+    assert chromium.audit() == []

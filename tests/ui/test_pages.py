@@ -18,7 +18,7 @@ from onechange.ui.pages import Made, Pages
 from onechange.ui.reading import Reader, version
 from small_studies import files
 
-LINKS = {"index": True, "playground": False}
+LINKS = {"index": True}
 
 
 def with_pages(work: Callable[[Pages], Awaitable[Any]]) -> Any:
@@ -50,7 +50,7 @@ def test_it_is_the_reports_own_page_and_nothing_is_written(tmp_path: Path, finis
     assert files(study, ()) == before
     text = made.content.decode()
     assert main(text) == main(report.write(shutil.copytree(finished, tmp_path / "other")).read_text("utf-8"))
-    assert '<a href="/">All studies</a>' in text and "playground" not in text
+    assert '<a href="/">All studies</a>' in text and 'href="/studies/study/playground"' in text
     assert made.version == version(study) and f'content="{made.version}"' in text
     scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
     assert len(scripts) == 2 and made.policy.count("'sha256-") == 2
@@ -59,7 +59,7 @@ def test_it_is_the_reports_own_page_and_nothing_is_written(tmp_path: Path, finis
 
 def test_a_name_that_is_no_text_can_be_shown(finished: Path):
     name = os.fsdecode(b"<no>\xff")
-    found = page_maker.make(finished, name, "1", {"name": name, "index": True, "playground": True})
+    found = page_maker.make(finished, name, "1", {"name": name, "index": True})
     assert b'href="/studies/%3Cno%3E%FF/playground"' in found
 
 

@@ -143,6 +143,24 @@ def test_no_name_leads_anywhere_else(where: int, before: str, name: str):
     assert SECRET not in found.text and "root:" not in found.text and "/" not in found.text
 
 
+@pytest.mark.parametrize(
+    "path", ["/nothing", "/studies/%3Cimg%20src=x%3E/", "/studies/study/nothing", "/static/page.html"]
+)
+def test_whoever_is_lost_sees_the_way_back_and_a_program_a_line(where: int, path: str):
+    host = f"Host: localhost:{where}"
+    page, told = ask(where, path, host, "Accept: text/html,*/*"), ask(where, path, host)
+    assert (page.status, told.status) == (404, 404)
+    assert '<a href="/">All studies</a>' in page.text and "<img" not in page.text
+    assert told.text.startswith("There is no") and told.text.count("\n") == 1
+
+
+def test_the_playground_is_found_with_a_slash_too(where: int):
+    host = f"Host: localhost:{where}"
+    found = ask(where, "/studies/study/playground/", host)
+    assert found.status == 307 and found.headers["location"] == "/studies/study/playground"
+    assert ask(where, "/studies/study/playground", host).status == 200
+
+
 def test_a_link_inside_a_study_is_not_followed(tmp_path: Path, studies: Path):
     (tmp_path / "secret.toml").write_text(SECRET)
     (studies / "first/study.toml").unlink()

@@ -1,19 +1,16 @@
 """The server as an ASGI application: its routes, made of the studies it shows and what it may take on."""
 
-import importlib
-import importlib.util
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
-from starlette.routing import BaseRoute, Route
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
 
 from onechange.report import sheet
 from onechange.ui import sheets
@@ -22,6 +19,7 @@ from onechange.ui.index import Index
 from onechange.ui.limits import Limits
 from onechange.ui.live import Live
 from onechange.ui.pages import Made, Pages
+from onechange.ui.playground import STATIC, Playground
 from onechange.ui.reading import Reader, where_it_stands
 from onechange.ui.safety import Access, Safety
 from onechange.ui.studies import Studies
@@ -35,10 +33,10 @@ PIECE = 64 * 1024
 class Site:
     """What the routes answer with."""
 
-    def __init__(self, studies: Studies, limits: Limits, *, playground: bool) -> None:
+    def __init__(self, studies: Studies, limits: Limits) -> None:
         self.studies = studies
         self.reader = Reader()
-        self.pages = Pages(self.reader, {"index": not studies.alone, "playground": playground})
+        self.pages = Pages(self.reader, {"index": not studies.alone})
         self.live = Live(self.pages, self.reader, limits)
         self.index = Index(studies, self.reader)
 
@@ -71,6 +69,20 @@ class Site:
         name, _ = self._found(request)
         return RedirectResponse(sheets.address(name), 307)
 
+    async def towards_playground(self, request: Request) -> Response:
+        """The same address without a slash."""
+        name, _ = self._found(request)
+        return RedirectResponse(sheets.address(name, "playground"), 307)
+
+    async def lost(self, request: Request, error: Exception) -> Response:
+        """What is not here: a page with the way back for a person, a line for a program."""
+        assert isinstance(error, HTTPException)
+        told = "There is nothing at this address." if error.detail == "Not Found" else error.detail
+        if "text/html" not in request.headers.get("accept", ""):
+            return PlainTextResponse(f"{told}\n", error.status_code, error.headers)
+        page = sheets.render("lost.html.jinja", told=told, alone=self.studies.alone)
+        return HTMLResponse(page, error.status_code, error.headers)
+
     def _found(self, request: Request) -> tuple[str, Path]:
         name = request.path_params["name"]
         try:
@@ -95,12 +107,12 @@ def application(studies: Studies, access: Access, limits: Limits | None = None) 
     Its ``state.close()`` ends at once whatever would go on for long; a handler of signals may call it.
     """
     limits = limits or Limits()
-    playing = _playground(studies)
-    site = Site(studies, limits, playground=bool(playing.routes))
+    playground = Playground(studies)
+    site = Site(studies, limits)
 
     def close() -> None:
         site.live.close()
-        playing.close()
+        playground.close()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -112,42 +124,28 @@ def application(studies: Studies, access: Access, limits: Limits | None = None) 
     routes = [
         Route("/", site.root),
         Route("/events", site.index_events),
-        Route("/static/{file}", _static(playing.files)),
-        *playing.routes,
+        Route("/static/{file}", _static()),
+        *playground.routes(),
+        Route("/studies/{name}/playground/", site.towards_playground),
         Route("/studies/{name}", site.towards_study),
         Route("/studies/{name}/", site.study),
         Route("/studies/{name}/events", site.study_events),
     ]
     middleware = [Middleware(Safety, access=access), Middleware(Bounds, limits=limits)]
-    app = Starlette(routes=routes, middleware=middleware, lifespan=lifespan)
+    app = Starlette(
+        routes=routes, middleware=middleware, lifespan=lifespan, exception_handlers={HTTPException: site.lost}
+    )
     app.router.redirect_slashes = False
     app.state.close = close
     return app
 
 
-class Playing(NamedTuple):
-    """What the playground adds."""
-
-    routes: list[BaseRoute]
-    files: dict[str, Path]
-    close: Callable[[], None]
-
-
-def _playground(studies: Studies) -> Playing:
-    """Nothing where there is none."""
-    if importlib.util.find_spec("onechange.ui.playground") is None:
-        return Playing([], {}, lambda: None)
-    found = importlib.import_module("onechange.ui.playground")
-    playground = found.Playground(studies)
-    return Playing(playground.routes(), found.STATIC, playground.close)
-
-
-def _static(more: dict[str, Path]) -> Callable[[Request], Awaitable[Response]]:
+def _static() -> Callable[[Request], Awaitable[Response]]:
     """The fixed list of files, all in memory: no path is ever made of what was asked for."""
     here = resources.files("onechange.ui")
     files = {name: (here / name).read_bytes() for name in sheets.STATIC}
     files["page.css"] = sheet.style().encode()
-    files |= {name: path.read_bytes() for name, path in more.items()}
+    files |= {name: path.read_bytes() for name, path in STATIC.items()}
 
     async def static(request: Request) -> Response:
         name = request.path_params["file"]

@@ -4,9 +4,9 @@ export const count = (number) => Math.round(number).toLocaleString("en");
 
 /** Seconds as a person says them. */
 export function duration(seconds) {
-  if (seconds < 100) return `${Math.round(seconds)} s`;
-  if (seconds < 6000) return `${Math.round(seconds / 60)} min`;
-  return `${(seconds / 3600).toFixed(1)} h`;
+  if (seconds < 100) return `${Math.round(seconds)}\u00a0s`;
+  if (seconds < 6000) return `${Math.round(seconds / 60)}\u00a0min`;
+  return `${(seconds / 3600).toFixed(1)}\u00a0h`;
 }
 
 /** The time of day, with the day where it is another than today's. */

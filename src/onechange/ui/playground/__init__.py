@@ -9,18 +9,10 @@ POST  /studies/{name}/playground/surprise  one model's surprise at every token o
 
 from pathlib import Path
 
-from starlette.routing import BaseRoute
-
 from onechange.ui.playground.limits import Limits
 from onechange.ui.playground.serving import Playground
-from onechange.ui.studies import Studies
 
-__all__ = ["STATIC", "Limits", "Playground", "routes"]
+__all__ = ["STATIC", "Limits", "Playground"]
 
 STATIC: dict[str, Path] = {path.name: path for path in sorted(Path(__file__).parent.glob("playground*.*s"))}
 """The files that the page loads from `/static/`, by name; besides, it loads the report's look as `page.css`."""
-
-
-def routes(studies: Studies, limits: Limits | None = None) -> list[BaseRoute]:
-    """Everything below `/studies/{name}/playground`; of a `Playground` of its own, which is to be closed by nobody."""
-    return Playground(studies, limits).routes()
