@@ -15,6 +15,9 @@ WORK = 1e18
 
 AMD = "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC 9R14\nflags\t\t: fpu sse avx512f avx512_bf16\n"
 INTEL = "processor\t: 0\nmodel name\t: Intel Xeon\nflags\t\t: fpu avx512f amx_bf16 amx_tile\n"
+HIDDEN = (
+    "vendor_id\t: GenuineIntel\nmodel name\t: Intel Xeon\nflags\t\t: fpu avx512f avx512_bf16 avx512_vnni\n"
+)
 OLD = "processor\t: 0\nmodel name\t: Old\nflags\t\t: fpu sse avx2 bmi1\nvmx flags\t: avx512_bf16\nbugs\t\t: amx_bf16\n"
 ARM = "processor\t: 0\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd evtstrm\n"
 
@@ -99,6 +102,7 @@ def test_auto_compiles_where_it_pays(bare: Path, headers: Path) -> None:
     [
         (AMD, True, "AMD EPYC 9R14"),
         (INTEL, True, "Intel Xeon"),
+        (HIDDEN, False, "Intel Xeon"),
         (OLD, False, "Old"),
         (ARM, False, None),
         ("", False, None),

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from onechange import row_linear
 from onechange.model import Model
 from onechange.row_linear import RowLinear, Weights, rounded
 from small_models import small_model
@@ -49,6 +50,21 @@ def test_what_is_lost_is_what_the_bits_lose(kind: Weights, most: float) -> None:
     lost = (held - torch_s.weight).abs() / largest
     # The product's own rounding to bf16 comes on top.
     assert 0.2 * most < lost.max() <= most + (2**-8 if kind == "bf16" else 2**-8 + 1e-6)
+
+
+@pytest.mark.parametrize("kind", ["bf16", "int8"])
+def test_slow_products_of_bf16_are_made_in_float32_from_the_same_numbers(
+    kind: Weights, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch_s, made = layer(), {}
+    x = torch.randn(64, 24)
+    for fast in (True, False):
+        monkeypatch.setattr(row_linear, "has_fast_bf16", lambda fast=fast: fast)
+        ours = RowLinear(torch_s.weight, torch_s.bias, kind, alone=False)
+        assert ours.weight.dtype == (torch.bfloat16 if fast else torch.float32)
+        made[fast] = ours(x)
+    torch.testing.assert_close(made[True], made[False], rtol=2**-7, atol=1e-3)
+    assert not torch.equal(made[False], torch_s(x)), "weights and what they are multiplied by are rounded"
 
 
 @pytest.mark.parametrize("kind", ["bf16", "int8"])

@@ -11,6 +11,7 @@ import typer
 
 from onechange import mistake
 from onechange.stopping import Stopped
+from onechange.verbs.arguments import AsJson, Data, RunFolder, SomeText, Tokenizers, TokenizerWord
 from onechange.verbs.sample_options import Checkpoint, Trust, WeightsWord, sample
 
 app = typer.Typer(
@@ -24,27 +25,6 @@ tokenizer_app = typer.Typer(no_args_is_help=True, help="How text becomes tokens.
 app.add_typer(corpus_app, name="corpus")
 app.add_typer(tokenizer_app, name="tokenizer")
 
-AsJson = Annotated[
-    bool, typer.Option("--json", help="One JSON document on standard output, nothing else there.")
-]
-Data = Annotated[
-    str | None,
-    typer.Option(metavar="SOURCE", help="storyworld, tinystories, tinystories:PATH or file:PATH"),
-]
-RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder, OUT/arms/ARM/seed-N.")]
-Tokenizers = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="WHAT...",
-        help="A run's folder, one with a tokenizer.json, or that file; a tokenizer's name, with settings or without: "
-        "bpe, bpe:vocabulary=512, or three of them: bpe:vocabulary=256,1024,4096. A value with commas stands in "
-        "double quotes, all of it in single ones.",
-    ),
-]
-SomeText = Annotated[
-    str | None,
-    typer.Option(help="What to split; - reads standard input. [a sentence about Lucy and a box]"),
-]
 DEFAULT_STUDY = "tokenizers-and-positions"
 
 
@@ -260,9 +240,7 @@ def tokenizer_show(
 
 @tokenizer_app.command("learn")
 def tokenizer_learn(
-    what: Annotated[
-        str, typer.Argument(metavar="WHAT", help="A tokenizer's name, with settings: bpe:vocabulary=512")
-    ],
+    what: TokenizerWord,
     out: Annotated[Path, typer.Option(help="The folder to write; it must hold no tokenizer.")],
     data: Data = None,
     as_json: AsJson = False,

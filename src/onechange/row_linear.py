@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from onechange.model import Model
+from onechange.processor import has_fast_bf16
 
 Weights = Literal["float32", "bf16", "int8"]
 WEIGHTS: tuple[Weights, ...] = get_args(Weights)
@@ -39,13 +40,16 @@ class RowLinear(nn.Module):
             factors = absmax(weight)
             weight = (weight / factors[:, None]).round()  # whole numbers up to 127, which bf16 holds exactly
         self.alone = alone
-        self.register_buffer("weight", weight if kind == "float32" else weight.bfloat16())
+        self.rounds = kind != "float32"
+        held = weight.bfloat16() if self.rounds else weight
+        # Where products of bf16 are the slower ones, many rows are multiplied by what bf16 holds, in float32.
+        self.register_buffer("weight", held if alone or has_fast_bf16() else held.float())
         self.register_buffer("bias", None if bias is None else bias.detach().float())
         self.register_buffer("factors", factors)
         self.register_buffer("whole", weight.to(torch.int8) if alone and kind == "int8" else None)
 
     def forward(self, x: Float[Tensor, "*batch inputs"]) -> Float[Tensor, "*batch outputs"]:
-        given = x.to(self.weight.dtype)
+        given = x.bfloat16() if self.rounds else x
         if self.alone and x.numel() == x.shape[-1] and torch.compiler.is_compiling():
             # Laid out by its strides, a row is computed before it is read: the compiler would otherwise compute each of
             # its numbers anew for every output.
@@ -53,7 +57,7 @@ class RowLinear(nn.Module):
             made = ((self.weight if self.whole is None else self.whole).float() * row).sum(-1)
             made = made.to(given.dtype).view(*x.shape[:-1], -1)  # rounded as the product of more rows is
         else:
-            made = F.linear(given, self.weight)
+            made = F.linear(given.to(self.weight.dtype), self.weight).to(given.dtype)
         made = made.float()
         made = made if self.factors is None else made * self.factors
         return made if self.bias is None else made + self.bias

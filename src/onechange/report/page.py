@@ -97,12 +97,15 @@ def notices(study: Study) -> list[str]:
     found = []
     if not study.has_validation:
         found.append("The corpus left no text for validation, so the models could not be compared.")
-    if not study.finished:
-        found.append("This study is not finished: its figures may still change.")
+    told = []
     if study.has_validation:
         # An arm that has no figure and changes something says why in its answer.
         told = [arm for arm in study.arms if arm.trouble and (arm.best or arm.parent is None)]
-        found += [answer.sentence(f"{arm.name} {arm.trouble}") for arm in told]
+    lacking = {arm.name: answer.sentence(f"{arm.name} {arm.trouble}") for arm in told}
+    if not study.finished:
+        still = [lacking.pop(arm.name) for arm in told if arm.pending]
+        found.append(" ".join(["This study is not finished: its figures may still change.", *still]))
+    found += lacking.values()
     found += [
         f"{arm.name} learned its tokenizer from all text, validation included: its figure is flattered."
         for arm in study.arms

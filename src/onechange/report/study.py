@@ -90,6 +90,12 @@ class Arm:
         return [run[point]["step"] for run in self.scored(point)]
 
     @property
+    def pending(self) -> bool:
+        """Whether runs are still to come to their end, and none has failed."""
+        states = {run.get("status") for run in self.runs}
+        return "failed" not in states and (not self.runs or not states.isdisjoint({"running", "missing"}))
+
+    @property
     def trouble(self) -> str | None:
         """Why the arm has no figure, or fewer runs than it should, as a predicate; None where all is well."""
         failed = [run for run in self.runs if run.get("status") == "failed"]
@@ -97,7 +103,7 @@ class Arm:
             seeds = ", ".join(str(run.get("seed")) for run in failed)
             return f"failed (seed {seeds}): {failed[0].get('error') or 'no reason was recorded'}"
         open_runs = [run for run in self.runs if run.get("status") in ("running", "missing")]
-        if open_runs or not self.runs:
+        if self.pending:
             running = [run for run in open_runs if run.get("status") == "running"]
             if running:
                 done, steps = running[0].get("steps") or 0, self.record.get("steps")
