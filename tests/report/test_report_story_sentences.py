@@ -97,7 +97,7 @@ def test_with_one_or_two_seeds_there_are_intervals_and_no_words(
     [told] = story_sentences.against_parents(study, figures(study))
     assert told.caution == f"{said} Intervals are over the samples alone."
     assert [sentence.replace("\u00a0", " ") for sentence in told.sentences] == [
-        "Intervals apart from 0: words that are no words, 5.0% → 2.0% (−3.4 to −2.6 points).",
+        "Intervals apart from 0: words that are no words, 5.0% → 2.0%.",
         "No interval apart from 0 in the other 2 measures.",
     ]
     text = " ".join(story_sentences.last_against_best(figures(study))[0].sentences)

@@ -128,7 +128,8 @@ class _Pair:
         """Which of ``names`` differ, by the words for it, or have an interval apart from 0; how many do not."""
         if not self.judged:
             apart = [name for name in names if apart_from_zero(self.found[name])]
-            told = [f"Intervals apart from 0: {self._items(apart)}."] if apart else []
+            # Where nothing is judged the intervals stay in the table: many words for little.
+            told = [f"Intervals apart from 0: {'; '.join(map(self._moved, apart))}."] if apart else []
             return [*told, *self._others("No interval apart from 0 in {}.", names, apart)]
         told, moved = [], []
         for word in _WORDS:
@@ -156,8 +157,6 @@ class _Pair:
 
     def _item(self, name: str, verdict: bool = False, real: bool = False) -> str:
         """``longest copy, 38 → 44 (+2 to +10; real stories 38)``."""
-        values = [one.figure(point, name) for one, point in (self.before, self.after)]
-        before, after = (self.written.written(value and value["figure"], name) for value in values)
         found, notes = self.found[name], []
         if interval := self.written.interval(found, name):
             notes.append(interval + " points" * (scale(name) == 100))
@@ -166,5 +165,10 @@ class _Pair:
         reference = self.written.real(name)
         if real and reference and reference["figure"] is not None:
             notes.append(f"real stories {self.written.written(reference['figure'], name)}")
-        moved = f"{ALL[name].label}, {before}\u00a0→\u00a0{after}"
-        return moved + (f" ({'; '.join(notes)})" if notes else "")
+        return self._moved(name) + (f" ({'; '.join(notes)})" if notes else "")
+
+    def _moved(self, name: str) -> str:
+        """``longest copy, 38 → 44``."""
+        values = [one.figure(point, name) for one, point in (self.before, self.after)]
+        before, after = (self.written.written(value and value["figure"], name) for value in values)
+        return f"{ALL[name].label}, {before}\u00a0→\u00a0{after}"
