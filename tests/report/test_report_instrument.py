@@ -199,6 +199,16 @@ def test_overfitting_is_told_per_arm_as_a_mean_over_its_runs(folder):
     assert rows["bpe-rope"] == ("1,200–1,600", "0.070", "0.140", "0.210")
     assert rows["char-wpe"][:2] == ("2,000", "none")
 
+    def begin(results):
+        results["arms"][2]["runs"][2].update(status="running", steps=1)
+        results["arms"][2]["runs"][2]["overfitting"].update(step=1, rise=0.0)
+
+    synthetic.edit(folder, begin)
+    rows = {row.arm.name: row.cells for row in overfitting.rows(read(folder))}
+    assert rows["bpe-rope"][:2] == ("1,200–1,400", "0.055"), (
+        "a run that has just begun says nothing of its end"
+    )
+
 
 def test_a_run_that_stopped_early_does_not_read_as_unfinished(folder):
     synthetic.edit(folder, instrument.stop_early)

@@ -78,7 +78,9 @@ def _ends(entries: Sequence[dict[str, Any]], digits: int) -> tuple[str, ...]:
 
 
 def _all(arm: Arm, key: str) -> list[dict[str, Any]]:
-    return [found for run in arm.runs if (found := run.get(key))]
+    """Of the runs that have ended; before any has, of those that are on their way."""
+    ended = [run for run in arm.runs if run.get("status") == "finished"]
+    return [found for run in ended or arm.runs if (found := run.get(key))]
 
 
 def _mean(entries: Sequence[dict[str, Any]], key: str) -> float | None:
