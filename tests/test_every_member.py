@@ -71,4 +71,4 @@ def test_a_study_of_them_all(tmp_path: Path):
         assert arm["change"] == {kind: name}
         assert arm["versus_parent_last"]["nats_per_character_difference"] != 0
         samples = tmp_path / "out" / "arms" / arm["name"] / "seed-0" / "samples" / "last.jsonl"
-        assert len(samples.read_text("utf-8").splitlines()) == 2 * 2, "two prompts, two samples"
+        assert len(samples.read_text("utf-8").splitlines()) == 3 * 2, "two prompts and none, two samples"
