@@ -26,7 +26,7 @@ SPEAK_OF_SHAPES = (
 jaxtyping.install_import_hook([f"onechange.{name}" for name in SPEAK_OF_SHAPES], "beartype.beartype")
 
 # After the hook: modules imported before it would go unchecked.
-import torch  # noqa: E402
+import torch  # noqa: E402 (see above)
 
 SHARED_STORIES = Path(__file__).parents[2] / "shared" / "data" / "tinystories-v2.txt"
 

@@ -58,7 +58,7 @@ def application(folder: Path, limits: Limits | None = None) -> Starlette:
 def playground(application: Starlette) -> Any:
     """What is behind the routes."""
     (page,) = [route for route in application.routes if getattr(route, "path", "").endswith("/playground")]
-    return page.endpoint.__self__  # type: ignore[attr-defined]
+    return page.endpoint.__self__  # type: ignore[attr-defined]  # of a bound method
 
 
 @contextlib.contextmanager

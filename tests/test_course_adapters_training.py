@@ -164,7 +164,7 @@ def test_what_is_saved_goes_on_as_if_nothing_had_been(tmp_path: Path):
 
     def made(seed: int) -> tuple[Net, torch.optim.Optimizer]:
         net = Net(seed)
-        return net, get_adamw_cls()(net.parameters(), lr=1e-2)  # type: ignore[call-arg]
+        return net, get_adamw_cls()(net.parameters(), lr=1e-2)  # type: ignore[call-arg]  # typed as any optimizer
 
     def go_on(net: Net, optimizer: torch.optim.Optimizer, steps: int) -> list[Tensor]:
         for _ in range(steps):

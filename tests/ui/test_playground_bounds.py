@@ -25,11 +25,6 @@ from small_playground import PLACE, playground, serving, wait_until
 BODY: dict[str, Any] = {"arm": "merged", "seed": 0, "prompt": "The sun", "sampling": {"characters": 60}}
 
 
-@pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_playground.trained_once(tmp_path_factory)
-
-
 class Endless:
     """Stands for a model that never ends, and knows whether anybody still makes it go on."""
 

@@ -1,43 +1,17 @@
 """The playground as a person meets it: in a browser, side by side, by mouse and keys, at several widths."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import browser
 import pytest
 
-import small_playground
 from onechange.ui.playground import writing
 from onechange.ui.playground.limits import Limits
 from playground_window import COUNTS, READ, STORIES, TEXT, WRITTEN, focus, opened, quiet, units
-from small_playground import PLACE, serving
 
 pytestmark = pytest.mark.skipif(not browser.available(), reason="chromium and chromedriver are not installed")
-
-
-@pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_playground.trained_once(tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def application(study: Path) -> Any:
-    return small_playground.application(study)
-
-
-@pytest.fixture(scope="module")
-def address(application: Any) -> Iterator[str]:
-    with serving(application) as found:
-        yield found + PLACE
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
-    window = browser.Browser(tmp_path_factory.mktemp("profile"))
-    yield window
-    window.close()
 
 
 def test_two_models_write_side_by_side_and_the_same_seed_writes_the_same(

@@ -17,17 +17,6 @@ from small_playground import PLACE
 BODY: dict[str, Any] = {"arm": "merged", "seed": 0, "prompt": "The sun", "sampling": {"characters": 30}}
 
 
-@pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_playground.trained_once(tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def client(study: Path) -> Iterator[TestClient]:
-    with TestClient(small_playground.application(study)) as found:
-        yield found
-
-
 @pytest.mark.parametrize(
     ("what", "change", "status", "line"),
     [

@@ -18,11 +18,6 @@ from own_members import MARK, as_in_a_new_process, marking, run, written
 from small_playground import PLACE, wait_until
 
 
-@pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_playground.trained_once(tmp_path_factory)
-
-
 def run_of(study: Path, arm: str) -> Path:
     return study / "arms" / arm / "seed-0"
 

@@ -3,7 +3,6 @@
 import json
 import math
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +23,6 @@ PROMPT = "The sun"
 LENGTH = ("--characters", 200)
 ARMS = ["plain", "merged", "turned"]
 BODY: dict[str, Any] = {"arm": "merged", "seed": 0, "prompt": PROMPT}
-
-
-@pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_playground.trained_once(tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def client(study: Path) -> Iterator[TestClient]:
-    with TestClient(small_playground.application(study)) as found:
-        yield found
 
 
 def written(client: TestClient, **body: Any) -> list[dict[str, Any]]:

@@ -17,29 +17,6 @@ from small_playground import PLACE, playground, serving, wait_until
 pytestmark = pytest.mark.skipif(not browser.available(), reason="chromium and chromedriver are not installed")
 
 
-@pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return small_playground.trained_once(tmp_path_factory)
-
-
-@pytest.fixture(scope="module")
-def application(study: Path) -> Any:
-    return small_playground.application(study)
-
-
-@pytest.fixture(scope="module")
-def address(application: Any) -> Iterator[str]:
-    with serving(application) as found:
-        yield found + PLACE
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
-    window = browser.Browser(tmp_path_factory.mktemp("profile"))
-    yield window
-    window.close()
-
-
 def endless(lines: Any, end: threading.Event) -> Any:
     """What stands for `writing.lines`: the first token again and again, until the ``end``."""
 

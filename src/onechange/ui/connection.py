@@ -20,7 +20,7 @@ class Connection(H11Protocol):
         self._heard: asyncio.TimerHandle | None = None
         self._read: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn
         super().connection_made(transport)
         if len(self.connections) > self.limits.connections:
             transport.abort()
