@@ -2,15 +2,14 @@
 
 from onechange import estimate
 from onechange.plan import Plan
-from onechange.verbs import output
 
 
-def say_means(plan: Plan, processes: int) -> None:
-    """Threads, precision and whether it compiles, as a remark."""
+def told(plan: Plan, processes: int) -> str:
+    """Threads, precision and whether it compiles."""
     chosen = plan.chosen
     why = estimate.why_eager(plan)
     how = "compiled" if chosen.compile else f"eager ({why})" if why else "eager"
     threads = f"{chosen.threads} thread" + ("s" if chosen.threads > 1 else "")
     each = f"{processes} processes of {threads}" if processes > 1 else threads
     on = f" on {chosen.device}" if chosen.device != "cpu" else ""
-    output.notes.print(f"{each}, {chosen.precision}{on}, {how}")
+    return f"{each}, {chosen.precision}{on}, {how}"

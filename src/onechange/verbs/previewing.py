@@ -7,9 +7,8 @@ from rich.table import Table
 
 from onechange import estimate, jobs, launch
 from onechange.plan import Plan
-from onechange.verbs import output, preparing
+from onechange.verbs import means, output, preparing
 from onechange.verbs.asking import DEFAULT_STUDY, Request, prepared, reconciled
-from onechange.verbs.means import say_means
 from onechange.verbs.output import duration, say
 
 TITLES, COLUMN = 25, 17
@@ -19,6 +18,24 @@ TITLES, COLUMN = 25, 17
 @preparing.shown()
 def dry_run(request: Request, as_json: bool) -> None:
     """Show every arm, its one change, what follows from it, and about how long it would take here."""
+    plan, found = previewed(request, say)
+    if as_json:
+        output.document(found)
+        return
+    say(means.told(plan, found["processes"]))
+    for some in _fitting(found["arms"], output.out.width):
+        output.out.print(_table(some), "")
+    count = f"{len(plan.seeds)} seed" + ("s" if len(plan.seeds) > 1 else "")
+    beside = _beside(found["jobs"], estimate.crowding(found["jobs"], plan.chosen.threads))
+    output.out.print(
+        f"Training {len(found['arms'])} arms, {_tuned(plan)}{count}{beside}: about "
+        f"{duration(found['estimated_seconds'])} on this machine; compiling, evaluations and samples come on top.\n"
+        "Nothing was trained."
+    )
+
+
+def previewed(request: Request, say: Callable[[str], None]) -> tuple[Plan, dict[str, Any]]:
+    """The plan and the document of ``--json``: what would run, what follows from it, and the estimated seconds."""
     request = reconciled(request)
     request.trackers()
     if request.cluster is not None:
@@ -38,34 +55,21 @@ def dry_run(request: Request, as_json: bool) -> None:
         for arm in arms
         for other in (arm["name"], *plan.study.candidates(arm["name"], plan.scale).values())
     }
-    total = estimate.side_by_side((each[arm] for arm, _ in plan.runs), number, slower)
-    if as_json:
-        output.document(
-            {
-                "study": request.study or DEFAULT_STUDY,
-                "scale": plan.scale,
-                "question": plan.study.question,
-                "corpus": plan.corpus.facts,
-                "seeds": list(plan.seeds),
-                "processes": processes,
-                "threads": plan.chosen.threads,
-                "precision": plan.chosen.precision,
-                "compile": plan.chosen.compile,
-                "device": plan.chosen.device,
-                "jobs": number,
-                "estimated_seconds": total,
-                "arms": arms,
-            }
-        )
-        return
-    say_means(plan, processes)
-    for some in _fitting(arms, output.out.width):
-        output.out.print(_table(some), "")
-    count = f"{len(plan.seeds)} seed" + ("s" if len(plan.seeds) > 1 else "")
-    output.out.print(
-        f"Training {len(arms)} arms, {_tuned(plan)}{count}{_beside(number, slower)}: about {duration(total)} "
-        "on this machine; compiling, evaluations and samples come on top.\nNothing was trained."
-    )
+    return plan, {
+        "study": request.study or DEFAULT_STUDY,
+        "scale": plan.scale,
+        "question": plan.study.question,
+        "corpus": plan.corpus.facts,
+        "seeds": list(plan.seeds),
+        "processes": processes,
+        "threads": plan.chosen.threads,
+        "precision": plan.chosen.precision,
+        "compile": plan.chosen.compile,
+        "device": plan.chosen.device,
+        "jobs": number,
+        "estimated_seconds": estimate.side_by_side((each[arm] for arm, _ in plan.runs), number, slower),
+        "arms": arms,
+    }
 
 
 def _fitting(arms: list[dict[str, Any]], width: int) -> Iterator[list[dict[str, Any]]]:
