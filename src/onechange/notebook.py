@@ -14,15 +14,23 @@ _CELL = "text-align:left;padding:.2em .8em .2em 0;vertical-align:top"
 
 def split(shown: Sequence[str], ids: Sequence[int], characters: int) -> str:
     """Tokens, as they are to be shown, in two colours; pointing at one shows its id."""
-    drawn = "".join(
-        f'<span title="id {number}" style="background:{TINTS[place % 2]};{_TOKEN}">{escape(token)}</span><wbr>'
+    marks = [
+        (token, f"id {number}", TINTS[place % 2])
         for place, (token, number) in enumerate(zip(shown, ids, strict=True))
-    )
+    ]
     count = f"{characters:,} characters, {len(ids):,} tokens"
     if ids:
         count += f", {characters / len(ids):.2f} characters per token"
-    style = f"{_MONO};line-height:1.9;white-space:pre-wrap"
-    return f'<div style="{style}">{drawn}</div><div style="opacity:.7">{count}</div>'
+    return f'{coloured(marks)}<div style="opacity:.7">{count}</div>'
+
+
+def coloured(marks: Iterable[tuple[str, str, str]]) -> str:
+    """Pieces of text, each with what pointing at it shows and its background."""
+    drawn = "".join(
+        f'<span title="{escape(title)}" style="background:{background};{_TOKEN}">{escape(token)}</span><wbr>'
+        for token, title, background in marks
+    )
+    return f'<div style="{_MONO};line-height:1.9;white-space:pre-wrap">{drawn}</div>'
 
 
 def titled(title: str, content: str) -> str:

@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onechange import chances
 from onechange.generate import generate
 from onechange.measure import surprises
+from onechange.places import placed
 from onechange.sampling import Sampling
 from onechange.tokenizer import Tokenizer
 from onechange.tokenizer.byte import Byte
-from onechange.ui.playground import chances, reading, writing
+from onechange.ui.playground import reading, writing
 from onechange.ui.playground.asked import Draw, Read, Write
 from onechange.ui.playground.models import Held
-from onechange.ui.playground.places import placed
 from small_models import as_lossy, bpe, character, small_model
 
 TEXT = "Zoë ate 🍓🍓 and naïve crêpes."

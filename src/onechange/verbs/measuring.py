@@ -2,12 +2,14 @@
 
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from onechange import checkpoint_reader, documents, source
+from onechange.checkpoint_reader import Trained
 from onechange.compare import interval_over_stories
 from onechange.encoding import encode
 from onechange.readings import measured as ruler
-from onechange.row_linear import rounded
+from onechange.row_linear import Weights, rounded
 from onechange.verbs import output, preparing, words
 from onechange.verbs.words import any_checkpoint
 
@@ -21,6 +23,31 @@ def measure(run: Path, data: str | None, checkpoint: str, weights: str, trust: b
     """
     which, held = any_checkpoint(checkpoint), words.weights_word(weights)
     trained = checkpoint_reader.read(run, which, trust)
+    figures = {"run": str(run), "checkpoint": checkpoint, **measured(run, trained, data, held)}
+    if as_json:
+        output.document(figures)
+        return
+    low, high = figures["low"], figures["high"]
+    spread = "" if low is None else f"  (95% interval over the text: {low:.4f} to {high:.4f})"
+    output.out.print(
+        f"{figures['nats_per_character']:.4f} nats per character{spread}\n"
+        f"{figures['bits_per_byte']:.4f} bits per byte, {figures['nats_per_token']:.4f} nats per token\n"
+        f"on {figures['text']}: {figures['stories']:,} stories, {figures['characters']:,} characters, "
+        f"{figures['tokens']:,} tokens; {checkpoint} checkpoint, step {figures['step']:,}"
+        + ("" if held == "float32" else f"; weights held as {held}"),
+        markup=False,
+    )
+    for kind, sums in figures["readings"]["by_kind"].items():
+        if sums["characters"]:
+            share = f"{sums['characters'] / figures['characters']:.1%}"
+            nats = f"{sums['nats'] / sums['characters']:.4f}"
+            output.out.print(
+                f"  {kind:<14}{nats:>8} nats per character, {share:>6} of the text", markup=False
+            )
+
+
+def measured(run: Path, trained: Trained, data: str | None, held: Weights) -> dict[str, Any]:
+    """The ruler's figures of the model that ``run`` keeps, on its validation text or all of the text of ``data``."""
     table = source.parse(data) if data else trained.recipe.corpus
     corpus = documents.prepare(table, watch=preparing.watch)
     if data:
@@ -35,33 +62,13 @@ def measure(run: Path, data: str | None, checkpoint: str, weights: str, trust: b
     model = trained.model if held == "float32" else rounded(trained.model, held)
     found, readings = ruler(model, trained.tokenizer, text, trained.tokenizer.encode(corpus.separator))
     _, low, high = interval_over_stories(found.nats, found.story_characters)
-    figures = {
-        "run": str(run),
-        "checkpoint": checkpoint,
+    return {
         "step": trained.step,
         "text": what,
         "weights": held,
-        **{key: value for key, value in found.to_json().items() if key != "stories"},
+        **found.to_json(),
+        "stories": len(text.story_tokens),
         "low": low,
         "high": high,
         "readings": readings.sums(),
     }
-    if as_json:
-        output.document(figures)
-        return
-    spread = "" if low is None else f"  (95% interval over the text: {low:.4f} to {high:.4f})"
-    output.out.print(
-        f"{figures['nats_per_character']:.4f} nats per character{spread}\n"
-        f"{figures['bits_per_byte']:.4f} bits per byte, {figures['nats_per_token']:.4f} nats per token\n"
-        f"on {what}: {len(text.story_tokens):,} stories, {found.characters:,} characters, {found.tokens:,} tokens; "
-        f"{checkpoint} checkpoint, step {trained.step:,}"
-        + ("" if held == "float32" else f"; weights held as {held}"),
-        markup=False,
-    )
-    for kind, sums in readings.by_kind.items():
-        if sums["characters"]:
-            share = f"{sums['characters'] / found.characters:.1%}"
-            nats = f"{sums['nats'] / sums['characters']:.4f}"
-            output.out.print(
-                f"  {kind:<14}{nats:>8} nats per character, {share:>6} of the text", markup=False
-            )

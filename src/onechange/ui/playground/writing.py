@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from onechange import chances
 from onechange.generate import Piece, write
+from onechange.places import placed
 from onechange.stream_decoding import StreamDecoder
-from onechange.ui.playground import chances
 from onechange.ui.playground.asked import Write
 from onechange.ui.playground.models import Held
-from onechange.ui.playground.places import placed
 
 ALTERNATIVES = 8
 
