@@ -144,14 +144,16 @@ class Results:
             raise LookupError(f"{self.folder} has no readings by context yet: no run has finished")
         return Chart(f"Nats per character by {across} in view", drawn)
 
-    def trained(self, arm: str, seed: int = 0, checkpoint: Point = "best") -> TrainedRun:
-        """One run's model. A `LookupError` lists the arms and seeds that there are."""
+    def trained(
+        self, arm: str, seed: int = 0, checkpoint: Point = "best", *, trust: bool = False
+    ) -> TrainedRun:
+        """One run's model, as `load_run` reads it. A `LookupError` lists the arms and seeds that there are."""
         known = {name: StudyFolder(self.folder).seeds(name) for name in self.runs["arm"]}
         if arm not in known:
             raise LookupError(f"no arm {arm!r}; there is {', '.join(known)}")
         if seed not in known[arm]:
             raise LookupError(f"{arm} has no seed {seed}; there is {', '.join(map(str, known[arm]))}")
-        return load_run(StudyFolder(self.folder).run(arm, seed), checkpoint)
+        return load_run(StudyFolder(self.folder).run(arm, seed), checkpoint, trust=trust)
 
     @property
     def page(self) -> Path:

@@ -45,6 +45,11 @@ class Study:
         return self._file.question
 
     @property
+    def prompts(self) -> list[str]:
+        """What its models continue when they are done."""
+        return list(self._file.prompts)
+
+    @property
     def arms(self) -> Table:
         """Every arm, its parent, and the one change between the two."""
         rows: list[dict[str, Any]] = [{"arm": self._file.base_name, "from": None, "change": None}]
