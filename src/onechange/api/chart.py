@@ -1,5 +1,6 @@
 """A chart of results: a picture in a notebook, a file of any usual kind, a specification for who wants to change it."""
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -28,10 +29,13 @@ class Chart:
         self.vega: dict[str, Any] = {**json.loads(text), "background": PAPER["paper"], "description": title}
 
     def svg(self) -> str:
-        """The picture as SVG."""
+        """The picture as SVG, the same text every time, its ids no other picture's."""
         import vl_convert
 
-        return vl_convert.vega_to_svg(self.vega, allowed_base_urls=[])
+        from onechange.report import still
+
+        prefix = hashlib.sha256(json.dumps(self.vega).encode()).hexdigest()[:8]
+        return still.named(vl_convert.vega_to_svg(self.vega, allowed_base_urls=[]), f"chart-{prefix}")
 
     def png(self, scale: float = 2.0) -> bytes:
         """The picture as PNG, ``scale`` pixels for every one of the chart's."""

@@ -8,6 +8,7 @@ from typing import Any, final
 from onechange import notebook
 from onechange.api.table import Table
 from onechange.surprises import total
+from onechange.tokenizer_show import visible
 
 DARKEST = 8.0
 """Nats from which on a token is as dark as one can be: a surprise of one in three thousand."""
@@ -54,8 +55,8 @@ class ReadText:
         marks = []
         for token in self._told:
             shade = min(token["nats"] / DARKEST, 1.0) * 0.75
-            likelier = ", ".join(f"{one['token']!r} {one['p']:.1%}" for one in token["alternatives"])
+            likelier = ", ".join(f"{visible(one['token'])} {one['p']:.1%}" for one in token["alternatives"])
             title = f"{token['nats']:.2f} nats, {token['p']:.2%}, rank {token['rank']}; expected {likelier}"
-            marks.append((token["token"], title, f"rgba(213,94,0,{shade:.2f})"))
+            marks.append((visible(token["token"]), title, f"rgba(213,94,0,{shade:.2f})"))
         foot = f"{self!r}; the darker, the more surprising"
         return notebook.coloured(marks) + f'<div style="opacity:.7">{escape(foot)}</div>'

@@ -1,5 +1,6 @@
 """A table of results: rows in Python's own types, which other libraries take as they are."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, final, overload
 
@@ -7,6 +8,10 @@ from onechange import notebook
 
 MOST_ROWS = 40
 """Rows that a notebook shows; of longer tables the first ones."""
+WIDE, FEW = 9, 6
+"""A table of more columns and no more rows than this is shown turned: a line for every column."""
+LARGE, DECIMALS = 10_000, 4
+"""Columns that hold greater numbers are shown without decimals, others with so many."""
 DASH = "–"
 
 
@@ -87,14 +92,29 @@ class Table(Sequence[dict[str, Any]]):
         return f"Table of {len(self)} rows: {', '.join(self.columns)}"
 
     def _repr_html_(self) -> str:
-        cells = [[_shown(value) for value in row.values()] for row in self._rows[:MOST_ROWS]]
-        html = notebook.table(self.columns, cells)
+        rows = self._rows[:MOST_ROWS]
+        written = [_written([row[name] for row in rows]) for name in self.columns]
+        if (
+            len(self.columns) > WIDE and len(rows) <= FEW
+        ):  # a wide table of few rows is read more easily turned
+            heads, *body = ([name, *cells] for name, cells in zip(self.columns, written, strict=True))
+            html = notebook.table(heads, body)
+        else:
+            html = notebook.table(self.columns, zip(*written, strict=True))
         if len(self) > MOST_ROWS:
             html += f'<div style="opacity:.7">the first {MOST_ROWS} of {len(self):,} rows</div>'
         return html
 
 
-def _shown(value: Any) -> str:
+def _written(values: Sequence[Any]) -> list[str]:
+    """A column's cells: numbers with as many decimals as the column has use for, four at most."""
+    numbers = [value for value in values if isinstance(value, float) and math.isfinite(value)]
+    whole = all(value == round(value) for value in numbers)
+    decimals = 0 if whole or max(map(abs, numbers)) >= LARGE else DECIMALS
+    return [_shown(value, decimals) for value in values]
+
+
+def _shown(value: Any, decimals: int) -> str:
     match value:
         case None:
             return DASH
@@ -103,8 +123,8 @@ def _shown(value: Any) -> str:
         case int():
             return f"{value:,}"
         case float():
-            return f"{value:,.4f}" if abs(value) < 1000 else f"{value:,.0f}"
+            return f"{value:,.{decimals}f}"
         case list() | tuple():
-            return ", ".join(map(_shown, value))
+            return ", ".join(_shown(inner, decimals) for inner in value)
         case _:
             return str(value)

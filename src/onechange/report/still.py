@@ -35,9 +35,14 @@ def svg(specification: dict[str, Any], prefix: str) -> str:
 
     The picture is hidden from screen readers: the page puts a text in its place.
     """
-    drawn = vl_convert.vega_to_svg(specification, allowed_base_urls=[])
+    drawn = named(vl_convert.vega_to_svg(specification, allowed_base_urls=[]), prefix)
+    drawn = re.sub(r' (?:role|aria-[a-z]+)="[^"]*"', "", drawn)
+    return drawn.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
+
+
+def named(drawn: str, prefix: str) -> str:
+    """SVG with its ids made of ``prefix``: those that it comes with are counted on from picture to picture."""
     for number, name in enumerate(dict.fromkeys(re.findall(r"url\(#([\w-]+)\)", drawn))):
         drawn = drawn.replace(f"url(#{name})", f"url(#{prefix}-{number})")
         drawn = drawn.replace(f'id="{name}"', f'id="{prefix}-{number}"')
-    drawn = re.sub(r' (?:role|aria-[a-z]+)="[^"]*"', "", drawn)
-    return drawn.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
+    return drawn
