@@ -3,7 +3,7 @@
 Backgrounds are translucent and letters keep the notebook's colour, so that light and dark both read well.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from html import escape
 
 TINTS = ("rgba(0,114,178,.18)", "rgba(213,94,0,.22)")
@@ -47,11 +47,14 @@ def facts(title: str, rows: Iterable[tuple[str, str]]) -> str:
     return titled(title, f"<table>{lines}</table>")
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table, its first column the names of the rows, all others aligned to the right."""
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], words: Collection[int] = ()) -> str:
+    """A table, its first column the names of the rows, all others aligned to the right but for those of ``words``."""
 
     def row(cells: Sequence[str], tag: str) -> str:
-        styles = [_CELL, *[f"{_CELL};text-align:right"] * (len(cells) - 1)]
+        styles = [
+            _CELL if place == 0 or place in words else f"{_CELL};text-align:right"
+            for place in range(len(cells))
+        ]
         return "".join(
             f'<{tag if place else "th"} style="{style}">{escape(cell)}</{tag if place else "th"}>'
             for place, (cell, style) in enumerate(zip(cells, styles, strict=True))

@@ -142,7 +142,20 @@ class Results:
         drawn = where_chart.specification(self._study, ladder.LAYOUTS[LAYOUT], CONTEXT[across])
         if drawn is None:
             raise LookupError(f"{self.folder} has no readings by context yet: no run has finished")
-        return Chart(f"Nats per character by {across} in view", drawn)
+        return Chart(f"Nats per character by {across} in view", self._with_legend(drawn))
+
+    def _with_legend(self, drawn: dict[str, Any]) -> dict[str, Any]:
+        """The report has the arms' names beside its charts; a picture has them in it."""
+        from onechange.report.marks import colour, shape
+
+        names = [arm.name for arm in self._study.arms]
+        drawn["scales"] += [
+            {"name": "names", "type": "ordinal", "domain": names, "range": [*map(colour, range(len(names)))]},
+            {"name": "shapes", "type": "ordinal", "domain": names, "range": [*map(shape, range(len(names)))]},
+        ]
+        legend = {"fill": "names", "shape": "shapes", "orient": "top-right", "labelFontSize": 13}
+        drawn["legends"] = [legend]
+        return drawn
 
     def trained(
         self, arm: str, seed: int = 0, checkpoint: Point = "best", *, trust: bool = False

@@ -100,7 +100,12 @@ class Table(Sequence[dict[str, Any]]):
             heads, *body = ([name, *cells] for name, cells in zip(self.columns, written, strict=True))
             html = notebook.table(heads, body)
         else:
-            html = notebook.table(self.columns, zip(*written, strict=True))
+            words = [
+                place
+                for place, name in enumerate(self.columns)
+                if any(isinstance(row[name], str) for row in rows)
+            ]
+            html = notebook.table(self.columns, zip(*written, strict=True), words)
         if len(self) > MOST_ROWS:
             html += f'<div style="opacity:.7">the first {MOST_ROWS} of {len(self):,} rows</div>'
         return html
