@@ -17,10 +17,10 @@ HERE = Path(__file__).parent
 PROMPT = "Lucy found a small box under her bed."
 
 
-def environment() -> Environment:
-    """For texts that are no HTML; a name that a template does not know is an error."""
+def environment(folder: Path = HERE) -> Environment:
+    """Of the templates in ``folder``, for texts that are no HTML; a name that a template does not know is an error."""
     return Environment(
-        loader=FileSystemLoader(HERE),
+        loader=FileSystemLoader(folder),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from jaxtyping import Float, Int
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from onechange import atomic, tokenizer_file
@@ -120,7 +120,7 @@ def _weights(architecture: Architecture, origin: Origin, part: Path) -> None:
     """`model.safetensors`; a table that two layers share stands there once."""
     found = architecture.weights(origin.trained.model)
     tensors = {name: weight.detach().float().contiguous().clone() for name, weight in found.items()}
-    save_file(tensors, part / "model.safetensors", metadata={"format": "pt"})
+    atomic.write(part / "model.safetensors", save(tensors, metadata={"format": "pt"}))
 
 
 def _tokenizer(origin: Origin, part: Path) -> None:

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from onechange.export import hub, origin
+from onechange.export import hub, origin, standalone
 from onechange.export.comparison import ALLOWED
 from onechange.export.origin import Origin
 from onechange.export.written import Written
 from onechange.verbs import output, words
 
-FORMATS: dict[str, Callable[[Origin, Path], Written]] = {"hf": hub.write}
+FORMATS: dict[str, Callable[[Origin, Path], Written]] = {"hf": hub.write, "safetensors": standalone.write}
 
 
 def export(run: Path, into: Path, to: str, checkpoint: str, trust: bool, as_json: bool) -> None:
