@@ -1,6 +1,7 @@
 """The model card of an export: what the model is, where it comes from, how it is loaded, and what is exact."""
 
 import json
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -57,12 +58,14 @@ def text(origin: Origin, architecture: Architecture, agreement: Agreement, name:
 
 
 def _prompt(origin: Origin) -> str:
-    """One that the tokenizer can write."""
-    try:
-        origin.trained.tokenizer.encode(PROMPT)
-    except ValueError:
-        return ""
-    return PROMPT
+    """One that the tokenizer can write, and that leaves half of the window to what is written."""
+    tokenizer, words = origin.trained.tokenizer, PROMPT.split()
+    for count in range(len(words), 0, -1):
+        prompt = " ".join(words[:count])
+        with suppress(ValueError):
+            if len(tokenizer.encode(prompt)) <= origin.trained.recipe.window // 2:
+                return prompt
+    return ""
 
 
 def _remarks(origin: Origin, architecture: Architecture) -> list[str]:

@@ -179,7 +179,11 @@ def _goes_on(library: ModuleType, loaded: Any, given: Material) -> Any:
     kept, loaded.generation_config = loaded.generation_config, library.GenerationConfig()
     try:
         how = library.GenerationConfig(
-            do_sample=False, max_new_tokens=given.new, min_new_tokens=given.new, eos_token_id=None, pad_token_id=0
+            do_sample=False,
+            max_new_tokens=given.new,
+            min_new_tokens=given.new,
+            eos_token_id=None,
+            pad_token_id=0,
         )
         found = loaded.generate(
             given.prompts, attention_mask=torch.ones_like(given.prompts), generation_config=how

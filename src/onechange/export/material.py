@@ -50,7 +50,9 @@ def gathered(origin: Origin) -> Material:
     texts = [origin.separator, *(stories or _made(tokenizer))]
     parts = chain.from_iterable((tokenizer.encode(story), tokenizer.encode(texts[0])) for story in texts[1:])
     ids = np.concatenate([tokenizer.encode(texts[0]), *islice(parts, 2 * STORIES)]).astype(np.int64)
-    text = torch.from_numpy(np.resize(ids, max(len(ids), WINDOWS * window)))  # a short one is gone on with anew
+    text = torch.from_numpy(
+        np.resize(ids, max(len(ids), WINDOWS * window))
+    )  # a short one is gone on with anew
     return Material(what, texts, list(_rows(text, window)), *_prompts(text, window))
 
 

@@ -5,6 +5,7 @@ The page, `load.py`, is put together from a piece for each member that the arm h
 
 import json
 import shutil
+import textwrap
 from importlib import metadata
 from pathlib import Path
 from typing import Any, cast
@@ -123,10 +124,15 @@ def page(origin: Origin) -> str:
         card.environment(PIECES)
         .get_template("page.py.jinja")
         .render(
-            title=origin.told.arm if origin.told else origin.folder.name,
+            title=origin.told.arm if origin.told else "A model",
             parameters=parameter_count(model),
             prompt=PROMPT,
-            members=", ".join(f"{kind} {part['name']}" for kind, part in recipe.parts.items()),
+            members=textwrap.fill(
+                "Its parts: "
+                + ", ".join(f"{kind} {part['name']}" for kind, part in recipe.parts.items())
+                + ".",
+                110,
+            ),
             version=metadata.version("onechange"),
             parts=recipe.parts,
             embeds=embeds,

@@ -26,7 +26,10 @@ def export(run: Path, into: Path, to: str, checkpoint: str, trust: bool, as_json
         ("wrote", f"{found.folder}: {', '.join(found.files)}"),
         ("model", f"{found.architecture}, {found.parameters:,} parameters"),
         ("tried on", agreement.what),
-        ("scores", f"{agreement.scores:,} differ by {agreement.difference:.1e} at most; {ALLOWED:g} is allowed"),
+        (
+            "scores",
+            f"{agreement.scores:,} differ by {agreement.difference:.1e} at most; {ALLOWED:g} is allowed",
+        ),
         ("greedy", f"{agreement.greedy} tokens are the same{ties}"),
         ("tokenizer", f"{agreement.texts} texts have the same ids and come back"),
         ("load it", found.loading),

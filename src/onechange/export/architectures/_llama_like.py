@@ -27,7 +27,11 @@ def settings(model: Model, parts: Parts) -> dict[str, Any]:
 
 def rms_settings(model: Model, parts: Parts) -> dict[str, Any]:
     """The same of those that have RMSNorm."""
-    return {**settings(model, parts), "rms_norm_eps": parts["norm"]["epsilon"], "head_dim": model.sizes.head_width}
+    return {
+        **settings(model, parts),
+        "rms_norm_eps": parts["norm"]["epsilon"],
+        "head_dim": model.sizes.head_width,
+    }
 
 
 def key_value_heads(model: Model) -> int:
