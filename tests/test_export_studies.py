@@ -85,7 +85,7 @@ def test_transformers_has_the_model(study: str, arm: str, text: Path, tmp_path: 
     found = origin.read(run, "best", "best", trust=False)
     if expected(arm) is None:
         with pytest.raises(
-            ValueError, match="no architecture of transformers has that .* `--to safetensors`"
+            ValueError, match=r"no architecture of transformers has that .* `--to safetensors`"
         ):
             hub.write(found, tmp_path / "out")
         assert not (tmp_path / "out").exists()

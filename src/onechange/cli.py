@@ -144,8 +144,8 @@ def export(
         str,
         typer.Option(
             metavar="FORMAT",
-            help="hf: for transformers' Auto classes, where one of its architectures is the model exactly; safetensors: "
-            "weights beside the model written out in Python, for every model.",
+            help="hf: for transformers' Auto classes, where one of its architectures is the model exactly; "
+            "safetensors: weights beside the model written out in Python, for every model.",
         ),
     ],
     checkpoint: Checkpoint = "best",

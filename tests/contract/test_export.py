@@ -1,4 +1,4 @@
-"""Every built-in member of the model, with each of its settings turned, can be exported. Members are found, not listed."""
+"""Every built-in member of the model, with each setting turned, can be exported. Members are found, not listed."""
 
 import os
 from collections.abc import Iterator
@@ -32,7 +32,12 @@ RMS, SWIGLU = {"name": "rms"}, "swiglu"
 TOGETHER: dict[str, dict[str, Any]] = {
     "llama": {"position": "rope", "norm": RMS, "mlp": SWIGLU, "embedding": "untied"},
     "llama, halves": {"position": {"name": "rope", "pairs": "halves", "theta": 50.0}, "norm": RMS, "mlp": SWIGLU},
-    "mistral": {"position": "rope", "norm": RMS, "mlp": "geglu", "attention": {"name": "grouped", "groups": 2, "sliding": 5}},
+    "mistral": {
+        "position": "rope",
+        "norm": RMS,
+        "mlp": "geglu",
+        "attention": {"name": "grouped", "groups": 2, "sliding": 5},
+    },
     "qwen3": {"position": "rope", "norm": RMS, "mlp": SWIGLU, "attention": {"name": "heads", "query_key_norm": "rms"}},
     "qwen3, sliding": {
         "position": "rope",

@@ -26,7 +26,7 @@ def environment(folder: Path = HERE) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 (Markdown and Python)
+        autoescape=False,
     )
 
 
@@ -73,8 +73,8 @@ def _remarks(origin: Origin, architecture: Architecture) -> list[str]:
     found: list[Any] = architecture.remarks(model, recipe.parts)
     if recipe.dropout and not architecture.drops:
         found.append(
-            f"It was trained with dropout {recipe.dropout:g} on what attention and mlp add and on the embeddings, which "
-            "this architecture has no key for: whoever trains it further does so without."
+            f"It was trained with dropout {recipe.dropout:g} on what attention and mlp add and on the embeddings, "
+            "which this architecture has no key for: whoever trains it further does so without."
         )
     if recipe.precision == "bf16":
         found.append("It was trained in bf16 with weights kept in float32, and these are written here.")

@@ -15,8 +15,8 @@ from onechange.model import Model
 from onechange.tokenizer import Tokenizer
 
 ALLOWED = 1e-4
-"""By how much scores may differ, in nats, float32 on both sides; and by what share of the largest one, where a model has
-hardly learned anything and all its scores are small."""
+"""By how much scores may differ, in nats, float32 on both sides; and by what share of the largest one, where a model
+has hardly learned anything and all its scores are small."""
 ROUNDING = 1e-5
 """What may differ inside, as a share of the largest number."""
 
@@ -80,8 +80,8 @@ def largest_difference(
             wrong = ~(apart <= allowed).all(-1)  # so that what is no number is wrong too
             place = int(wrong.nonzero()[0])
             raise Differs(
-                f"scores differ by {float(apart[place].max()):.2g} (allowed: {allowed:.2g}), first at token {place + 1} of "
-                f"a text of {len(ids)}{explained(ids)}"
+                f"scores differ by {float(apart[place].max()):.2g} (allowed: {allowed:.2g}), first at token "
+                f"{place + 1} of a text of {len(ids)}{explained(ids)}"
             )
         largest, count = max(largest, float(apart.max())), count + apart.numel()
     return largest, count
@@ -152,8 +152,8 @@ def same_tokens(
         place = int(parts[0])
         if leads[row, place] > 2 * ALLOWED:
             raise Differs(
-                f"after {prompts.shape[1]} tokens of text {row + 1} it writes, by the likeliest, token {there[place]} in "
-                f"place {place + 1} and not {here[place]}"
+                f"after {prompts.shape[1]} tokens of text {row + 1} it writes, by the likeliest, token {there[place]} "
+                f"in place {place + 1} and not {here[place]}"
             )
         alike, ties = alike + place, ties + 1
     return alike, ties

@@ -24,7 +24,7 @@ from onechange.model import parameter_count
 
 
 def write(origin: Origin, into: Path) -> Written:
-    """Make the folder ``into``. A `ValueError` where no architecture fits, or where what was written is not the model."""
+    """Make the folder ``into``. A `ValueError` where no architecture fits, or what is written is not the model."""
     folder.check_free(into)
     architecture = architectures.fitting(origin.trained.recipe.parts)
     library = _transformers()
@@ -141,7 +141,9 @@ def _tried(library: ModuleType, origin: Origin, part: Path) -> Agreement:
     )
     for what in ("missing_keys", "unexpected_keys", "mismatched_keys"):
         if told.get(what):
-            raise Differs(f"transformers finds {what.replace('_', ' ')}: {', '.join(map(str, told[what]))}")
+            raise Differs(
+                f"transformers finds {what.replace('_', ' ')}: {', '.join(sorted(map(str, told[what])))}"
+            )
     loaded = loaded.eval()
     difference, count = comparison.largest_difference(
         given,

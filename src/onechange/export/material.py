@@ -14,7 +14,6 @@ from torch import Tensor
 
 from onechange import documents, family
 from onechange.export.origin import Origin
-from onechange.seed import stream
 from onechange.tokenizer import Tokenizer
 
 STORIES = 40
@@ -97,7 +96,7 @@ def _is_small(corpus: dict[str, Any]) -> bool:
 
 def _made(tokenizer: Tokenizer) -> list[str]:
     """Texts of random tokens that the tokenizer gives back as they are."""
-    random = stream(0, "export", "texts")
+    random = np.random.default_rng(0)
     texts = []
     for _ in range(4 * STORIES):
         text = tokenizer.decode(random.integers(tokenizer.vocabulary_size, size=200))

@@ -1,14 +1,14 @@
 """Where an exported model comes from: the run, and what its study says of it, as far as it lies around the run."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
-from onechange import checkpoint_reader, json_file, settings, shapes
+from onechange import checkpoint_reader, family, json_file, settings, shapes, untrusted
 from onechange.checkpoint import Which
 from onechange.checkpoint_reader import Trained
+from onechange.recipe import Recipe
 from onechange.sampling import Sampling
 from onechange.study_folder import StudyFolder
 
@@ -105,9 +105,23 @@ class Origin:
 
 def read(run: Path, checkpoint: str, which: Which | int, trust: bool) -> Origin:
     """The run in ``run`` at a checkpoint, ``checkpoint`` being the word for it; errors as `checkpoint_reader.read`."""
+    _check_built_in(run)
     trained = checkpoint_reader.read(run, which, trust)
     told, sampling = _told(run, checkpoint)
     return Origin(run, trained, checkpoint, told, sampling, _measured(run, trained.step))
+
+
+def _check_built_in(run: Path) -> None:
+    """Before any code of members from outside would be executed, since they cannot be exported anyway."""
+    if not (run / "recipe.toml").is_file():
+        return
+    untrusted.stay_inside(run)
+    for kind, part in Recipe.read(run / "recipe.toml").parts.items():
+        if family.is_from_outside(kind, part["name"]):
+            raise ValueError(
+                f'{kind} = "{part["name"]}" comes from outside onechange: only models of built-in members can be '
+                "written for other programs"
+            )
 
 
 def _measured(run: Path, step: int) -> float | None:
@@ -155,8 +169,4 @@ def _said(change: Mapping[str, Any] | None) -> str | None:
     if not change:
         return None
     ((key, value),) = change.items()
-    if isinstance(value, dict):
-        word = settings.shown(value) if "name" in value else json.dumps(value)
-    else:
-        word = str(value)
-    return f"{key}: {word}"
+    return f"{key}: {settings.shown(value) if isinstance(value, dict) and 'name' in value else value}"

@@ -27,7 +27,7 @@ PROMPT = "Once upon a time"
 
 
 def write(origin: Origin, into: Path) -> Written:
-    """Make the folder ``into``. A `ValueError` where a member has no piece, or where what was written is not the model."""
+    """Make the folder ``into``. A `ValueError` where a member has no piece, or what is written is not the model."""
     folder.check_free(into)
     check_pieces(origin)
 
@@ -52,11 +52,6 @@ def check_pieces(origin: Origin) -> None:
     """A `ValueError` names a member that the page cannot be made of."""
     for kind, part in origin.trained.recipe.parts.items():
         name = part["name"]
-        if family.is_from_outside(kind, name):
-            raise ValueError(
-                f'{kind} = "{name}" comes from outside onechange: load.py can be put together from built-in members only, '
-                "and no architecture of transformers has it"
-            )
         if not piece(kind, name).is_file():
             raise ValueError(
                 f'{kind} = "{name}": there is no piece of load.py for it; {piece(kind, name).name} in '

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from onechange.attention._projected import ProjectedAttention
 from onechange.export.architectures import Parts
+from onechange.mlp._plain import PlainMlp
 from onechange.model import Block, Model
 from onechange.placement.pre import PrePlacement
 from onechange.position.rope import RotaryPosition
@@ -40,6 +41,12 @@ def norm(name: str, found: nn.Module) -> dict[str, Tensor]:
     """A layer norm's gains and biases; biases that ours does not have are zero."""
     gain, bias = cast(Tensor, found.gain), cast(Tensor | None, found.bias)
     return {f"{name}.weight": gain, f"{name}.bias": torch.zeros_like(gain) if bias is None else bias}
+
+
+def plain(block: Block) -> tuple[Tensor, Tensor]:
+    """The two matrices of a plain mlp, in and out."""
+    assert isinstance(block.mlp, PlainMlp)
+    return block.mlp.hidden.weight, block.mlp.out.weight
 
 
 def scoring(model: Model, name: str = "lm_head.weight") -> dict[str, Tensor]:

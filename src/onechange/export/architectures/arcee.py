@@ -1,9 +1,8 @@
 """Arcee: Llama with a plain mlp in place of the gated one."""
 
-from onechange.export.architectures import Architecture
+from onechange.export.architectures import Architecture, llama
 from onechange.export.architectures import _llama_like as llama_like
 from onechange.export.architectures import _weights as ours
-from onechange.export.architectures import llama
 
 ARCHITECTURE = Architecture(
     "ArceeForCausalLM",

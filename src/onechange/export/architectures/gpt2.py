@@ -41,24 +41,25 @@ def _settings(model: Model, parts: Parts) -> dict[str, Any]:
 
 
 def _weights(model: Model) -> dict[str, Tensor]:
-    width = model.sizes.width
-    found = {"transformer.wte.weight": model.embedding, "transformer.wpe.weight": _positions(model)}
+    found: dict[str, Tensor] = {
+        "transformer.wte.weight": model.embedding,
+        "transformer.wpe.weight": _positions(model),
+    }
     for number, block in enumerate(ours.blocks(model)):
         at, attention = f"transformer.h.{number}", ours.attention(block)
         before_attention, before_mlp = ours.around(block)
+        inward, outward = ours.plain(block)
         together = torch.cat((attention.query.weight, attention.key.weight, attention.value.weight))
         # Their matrices are the other way round, and have biases.
         linear = {
             "attn.c_attn": together,
             "attn.c_proj": attention.out.weight,
-            "mlp.c_fc": block.mlp.hidden.weight,
-            "mlp.c_proj": block.mlp.out.weight,
+            "mlp.c_fc": inward,
+            "mlp.c_proj": outward,
         }
         for name, weight in linear.items():
-            assert isinstance(weight, Tensor)
             found |= {f"{at}.{name}.weight": weight.t(), f"{at}.{name}.bias": torch.zeros(len(weight))}
         found |= ours.norm(f"{at}.ln_1", before_attention) | ours.norm(f"{at}.ln_2", before_mlp)
-    assert found["transformer.wpe.weight"].shape[1] == width
     return {**found, **ours.norm("transformer.ln_f", model.norm), **ours.scoring(model)}
 
 

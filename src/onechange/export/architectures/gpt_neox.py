@@ -39,7 +39,7 @@ def _settings(model: Model, parts: Parts) -> dict[str, Any]:
 
 def _weights(model: Model) -> dict[str, Tensor]:
     head = model.sizes.head_width
-    found = {"gpt_neox.embed_in.weight": model.embedding}
+    found: dict[str, Tensor] = {"gpt_neox.embed_in.weight": model.embedding}
     for number, block in enumerate(ours.blocks(model)):
         at, attention = f"gpt_neox.layers.{number}", ours.attention(block)
         before_attention, before_mlp = ours.around(block)
@@ -48,10 +48,8 @@ def _weights(model: Model) -> dict[str, Tensor]:
         of_heads = [part.unflatten(0, (-1, head)) for part in (query, key, attention.value.weight)]
         found[f"{at}.attention.query_key_value.weight"] = torch.stack(of_heads, 1).flatten(0, 2)
         found[f"{at}.attention.dense.weight"] = attention.out.weight
-        for name, layer in (("dense_h_to_4h", block.mlp.hidden), ("dense_4h_to_h", block.mlp.out)):
-            assert isinstance(layer.weight, Tensor)
-            found[f"{at}.mlp.{name}.weight"] = layer.weight
-            found[f"{at}.mlp.{name}.bias"] = torch.zeros(len(layer.weight))
+        for name, weight in zip(("dense_h_to_4h", "dense_4h_to_h"), ours.plain(block), strict=True):
+            found |= {f"{at}.mlp.{name}.weight": weight, f"{at}.mlp.{name}.bias": torch.zeros(len(weight))}
         found |= ours.norm(f"{at}.input_layernorm", before_attention)
         found |= ours.norm(f"{at}.post_attention_layernorm", before_mlp)
     return {**found, **ours.norm("gpt_neox.final_layer_norm", model.norm), **ours.scoring(model)}

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from onechange.export.architectures import Architecture, Parts
+from onechange.export.architectures import Architecture, Parts, llama
 from onechange.export.architectures import _llama_like as llama_like
 from onechange.export.architectures import _weights as ours
-from onechange.export.architectures import llama
 from onechange.model import Model
 
 SLIDING = {"query_key_norm": ("none",), "gate": ("none",)}

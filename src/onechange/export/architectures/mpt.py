@@ -32,19 +32,19 @@ def _settings(model: Model, parts: Parts) -> dict[str, Any]:
 
 
 def _weights(model: Model) -> dict[str, Tensor]:
-    found = {"transformer.wte.weight": model.embedding}
+    found: dict[str, Tensor] = {"transformer.wte.weight": model.embedding}
     for number, block in enumerate(ours.blocks(model)):
         at, attention = f"transformer.blocks.{number}", ours.attention(block)
         before_attention, before_mlp = ours.around(block)
-        assert isinstance(block.mlp.hidden.weight, Tensor) and isinstance(block.mlp.out.weight, Tensor)
+        inward, outward = ours.plain(block)
         together = (attention.query.weight, attention.key.weight, attention.value.weight)
         found |= {
             f"{at}.norm_1.weight": before_attention.gain,
             f"{at}.attn.Wqkv.weight": torch.cat(together),
             f"{at}.attn.out_proj.weight": attention.out.weight,
             f"{at}.norm_2.weight": before_mlp.gain,
-            f"{at}.ffn.up_proj.weight": block.mlp.hidden.weight,
-            f"{at}.ffn.down_proj.weight": block.mlp.out.weight,
+            f"{at}.ffn.up_proj.weight": inward,
+            f"{at}.ffn.down_proj.weight": outward,
         }
     assert isinstance(model.norm.gain, Tensor)
     return {**found, "transformer.norm_f.weight": model.norm.gain, **ours.scoring(model)}

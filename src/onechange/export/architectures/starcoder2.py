@@ -1,13 +1,12 @@
-"""Starcoder2: rotary positions, layer norms, a plain mlp; heads may share keys and values, and tokens see only so far."""
+"""Starcoder2: rotary positions, layer norms, a plain mlp; heads may share keys and values, tokens see only so far."""
 
 from typing import Any
 
 from torch import Tensor
 
-from onechange.export.architectures import Architecture, Parts
+from onechange.export.architectures import Architecture, Parts, mistral
 from onechange.export.architectures import _llama_like as llama_like
 from onechange.export.architectures import _weights as ours
-from onechange.export.architectures import mistral
 from onechange.model import Model
 
 TAKES = {
