@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from onechange import family
 from onechange.export.architectures import Architecture
-from onechange.export.comparison import ALLOWED, Agreement
+from onechange.export.comparison import Agreement
 from onechange.export.origin import Origin
 from onechange.model import parameter_count
 
@@ -43,7 +43,6 @@ def text(origin: Origin, architecture: Architecture, agreement: Agreement, name:
             trained=origin.trained,
             architecture=architecture,
             agreement=agreement,
-            allowed=ALLOWED,
             remarks=_remarks(origin, architecture),
             members=origin.settings,
             families=family.MODEL_FAMILIES,

@@ -15,10 +15,17 @@ from onechange.model import Model
 from onechange.tokenizer import Tokenizer
 
 ALLOWED = 1e-4
-"""By how much scores may differ, in nats, float32 on both sides; and by what share of the largest one, where a model
-has hardly learned anything and all its scores are small."""
+"""By how much scores may differ, in nats, float32 on both sides."""
 ROUNDING = 1e-5
-"""What may differ inside, as a share of the largest number."""
+"""What may differ as a share of the largest number, which decides where that is more, and inside the model."""
+FAR = 1024
+"""Tokens up to which that holds. Others keep angles in float32, whose error grows with the position."""
+
+
+def allowed(scores: Float[Tensor, "time vocabulary"]) -> float:
+    """By how much others may differ from these. Where all are small, since little was learned, it is less."""
+    largest = float(scores.abs().max())
+    return max(ALLOWED * min(1.0, largest), ROUNDING * largest) * max(1.0, len(scores) / FAR)
 
 
 class Differs(ValueError):
@@ -34,6 +41,8 @@ class Agreement:
 
     difference: float
     """The largest difference of two scores."""
+    allowed: float
+    """The largest that would have been allowed."""
     scores: int
     """How many were compared."""
     rows: int
@@ -63,28 +72,28 @@ def scores(model: Model) -> Scores:
 
 def largest_difference(
     material: Material, ours: Scores, theirs: Scores, explained: Callable[[Tensor], str]
-) -> tuple[float, int]:
-    """Over all rows, and of how many scores; `Differs` says where they differ by more than is allowed.
+) -> tuple[float, float, int]:
+    """Over all rows; what is allowed at most; how many scores it is. `Differs` says where it is more than allowed.
 
     ``explained``: for the ids of a row that differs, what in the model differs first, as the end of a sentence or "".
     """
-    largest, count = 0.0, 0
+    largest, most, count = 0.0, 0.0, 0
     for ids in material.rows:
         here, there = ours(ids), theirs(ids)
         if not here.isfinite().all():
             raise ValueError("the model's own scores are not finite numbers: there is nothing to export")
         if here.shape != there.shape:
             raise Differs(f"its scores are {tuple(there.shape)} where they should be {tuple(here.shape)}")
-        apart, allowed = (here - there).abs(), ALLOWED * min(1.0, float(here.abs().max()))
-        if not bool((apart <= allowed).all()):
-            wrong = ~(apart <= allowed).all(-1)  # so that what is no number is wrong too
+        apart, limit = (here - there).abs(), allowed(here)
+        if not bool((apart <= limit).all()):
+            wrong = ~(apart <= limit).all(-1)  # so that what is no number is wrong too
             place = int(wrong.nonzero()[0])
             raise Differs(
-                f"scores differ by {float(apart[place].max()):.2g} (allowed: {allowed:.2g}), first at token "
+                f"scores differ by {float(apart[place].max()):.2g} (allowed: {limit:.2g}), first at token "
                 f"{place + 1} of a text of {len(ids)}{explained(ids)}"
             )
-        largest, count = max(largest, float(apart.max())), count + apart.numel()
-    return largest, count
+        largest, most, count = max(largest, float(apart.max())), max(most, limit), count + apart.numel()
+    return largest, most, count
 
 
 def first_layer(ours: Sequence[Tensor], theirs: Sequence[Tensor]) -> str:

@@ -145,7 +145,7 @@ def _tried(library: ModuleType, origin: Origin, part: Path) -> Agreement:
                 f"transformers finds {what.replace('_', ' ')}: {', '.join(sorted(map(str, told[what])))}"
             )
     loaded = loaded.eval()
-    difference, count = comparison.largest_difference(
+    difference, most, count = comparison.largest_difference(
         given,
         comparison.scores(model),
         _scores(loaded),
@@ -159,7 +159,7 @@ def _tried(library: ModuleType, origin: Origin, part: Path) -> Agreement:
         lambda text: tokenizer(text)["input_ids"],
         lambda ids: tokenizer.decode(ids),
     )
-    return Agreement(difference, count, len(given.rows), alike, ties, texts, given.what)
+    return Agreement(difference, most, count, len(given.rows), alike, ties, texts, given.what)
 
 
 def _scores(loaded: Any) -> comparison.Scores:

@@ -1,5 +1,6 @@
 """Where an exported model comes from: the run, and what its study says of it, as far as it lies around the run."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -147,7 +148,10 @@ def _told(run: Path, checkpoint: str) -> tuple[Told | None, Sampling]:
         return None, sampling
     found = json_file.read(results)
     shapes.fit(found, _Results, results)
-    arm = next((arm for arm in found["arms"] if arm["name"] == path.parent.name), None)
+    name = path.parent.name
+    # It goes into a page that is executed: nothing but a name will do.
+    arms = found["arms"] if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name) else []
+    arm = next((arm for arm in arms if arm["name"] == name), None)
     return (None if arm is None else _of_arm(found, arm, checkpoint)), sampling
 
 

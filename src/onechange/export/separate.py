@@ -91,7 +91,9 @@ def agreement(trained: Trained, given: Material, answers: Answers, folder: Path)
         (more,) = asked([(given, folder)], features=now)
         return comparison.first_layer(comparison.features(model, ids), more.features)
 
-    difference, count = comparison.largest_difference(given, comparison.scores(model), theirs, explained)
+    difference, most, count = comparison.largest_difference(
+        given, comparison.scores(model), theirs, explained
+    )
     alike, ties = comparison.same_tokens(model, given.prompts, given.new, answers.written.numpy())
     texts = 0
     if answers.texts is not None:
@@ -100,7 +102,7 @@ def agreement(trained: Trained, given: Material, answers: Answers, folder: Path)
         texts = comparison.same_texts(
             tokenizer, given.texts, lambda text: found[text][0], lambda ids: back[tuple(ids)]
         )
-    return Agreement(difference, count, len(given.rows), alike, ties, texts, given.what)
+    return Agreement(difference, most, count, len(given.rows), alike, ties, texts, given.what)
 
 
 def asked(what: Sequence[tuple[Material, Path]], features: int = -1) -> list[Answers]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onechange.export.comparison import ALLOWED, Agreement
+from onechange.export.comparison import Agreement
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Written:
             "parameters": self.parameters,
             "files": self.files,
             "largest_difference": agreement.difference,
-            "allowed_difference": ALLOWED,
+            "allowed_difference": agreement.allowed,
             "scores_compared": agreement.scores,
             "greedy_tokens": agreement.greedy,
             "ties": agreement.ties,

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from onechange.export import hub, origin, standalone
-from onechange.export.comparison import ALLOWED
 from onechange.export.origin import Origin
 from onechange.export.written import Written
 from onechange.verbs import output, words
@@ -28,7 +27,7 @@ def export(run: Path, into: Path, to: str, checkpoint: str, trust: bool, as_json
         ("tried on", agreement.what),
         (
             "scores",
-            f"{agreement.scores:,} differ by {agreement.difference:.1e} at most; {ALLOWED:g} is allowed",
+            f"{agreement.scores:,} differ by {agreement.difference:.1e} at most; {agreement.allowed:.1e} is allowed",
         ),
         ("greedy", f"{agreement.greedy} tokens are the same{ties}"),
         ("tokenizer", f"{agreement.texts} texts have the same ids and come back"),
