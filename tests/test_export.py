@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,10 +17,21 @@ import torch
 
 import own_members
 import small_exports
-from onechange import atomic, checkpoint_reader
-from onechange.export import architectures, card, comparison, folder, hub, material, separate, standalone
+from onechange import atomic, checkpoint_reader, family, tokenizer_file
+from onechange.export import (
+    architectures,
+    card,
+    comparison,
+    folder,
+    hub,
+    material,
+    origin,
+    separate,
+    standalone,
+)
 from onechange.export.architectures import _weights, gpt_neox
 from onechange.position.rope import RotaryPosition
+from pages import ROOT, blocks
 from small_studies import Outcome, in_haste, onechange, study_file
 from test_checkpoint import replaced
 
@@ -211,6 +223,88 @@ def test_a_run_that_lies_alone_is_exported_too(to: str, tmp_path: Path):
     outcome = export(run, to, tmp_path / "deep" / "out", "--json")
     assert outcome.status == 0, outcome.err
     assert outcome.document["tried_on"] == "text made of random tokens" and outcome.document["texts"] > 5
+
+
+def test_the_program_of_the_documentation_runs(
+    merged: tuple[Path, dict[str, Any]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    out, _ = merged
+    (program,) = blocks(ROOT / "docs" / "how-to" / "export.md", "python")
+    assert f'"{out.name}"' in program
+    monkeypatch.chdir(out.parent)
+    exec(program, {})
+    assert capsys.readouterr().out.lstrip("\n").startswith("One day")
+
+
+def test_the_documentation_names_every_architecture():
+    page = (ROOT / "docs" / "how-to" / "export.md").read_text("utf-8")
+    (table,) = re.findall(r"\| architecture .*?\n\n", page, re.DOTALL)
+    assert set(re.findall(r"^\| `(\w+)`", table, re.MULTILINE)) == {one.name for one in architectures.every()}
+
+
+@pytest.mark.parametrize("kind", ["character", "byte", "bpe", "byte_bpe", "unigram", "pretrained"])
+def test_every_architecture_has_every_tokenizer(kind: str, tmp_path: Path):
+    """transformers looks at the model's kind too when it chooses how a tokenizer is read."""
+    import transformers
+
+    text = small_exports.text(tmp_path / "stories.txt")
+    stories = text.read_text("utf-8").split("\n<|endoftext|>\n")
+    setting: dict[str, Any] = {"name": kind}
+    if kind in ("bpe", "byte_bpe", "unigram"):
+        setting["vocabulary"] = 300
+    if kind == "pretrained":
+        setting["source"] = str(theirs(tmp_path / "theirs.json", stories))
+    resolved = family.resolve("tokenizer", setting)
+    tokenizer = family.build("tokenizer", resolved)
+    tokenizer.learn(stories, "".join(sorted({*"".join(stories), "\n"})))
+    tokenizer_file.save(tokenizer, resolved, tmp_path)
+    source: Any = SimpleNamespace(folder=tmp_path, trained=SimpleNamespace(recipe=SimpleNamespace(window=16)))
+    texts = [*stories[:3], "\n\n", "\n", " ", stories[0] + "\n\n" + stories[1]]
+    if kind in ("byte", "byte_bpe"):
+        texts += ["Übergrößenträger – 東京 🙂", " \t\n\n\n  x"]
+    if kind == "pretrained":
+        texts += ["The end.<|end|> There", "<|end|>"]
+    for number, architecture in enumerate(architectures.every()):
+        (out := tmp_path / str(number)).mkdir()
+        hub._tokenizer(source, out)
+        getattr(transformers, architecture.configuration)().save_pretrained(out)
+        loaded = transformers.AutoTokenizer.from_pretrained(out)
+        for text in texts:
+            ids = loaded(text)["input_ids"]
+            assert ids == tokenizer.encode(text).tolist(), (architecture.name, text)
+            assert loaded.decode(ids) == tokenizer.decode(ids) == text
+
+
+def theirs(path: Path, texts: list[str]) -> Path:
+    """A tokenizer that another library has learned, with a token that is a text of its own."""
+    import tokenizers
+    from tokenizers import decoders, models, pre_tokenizers, trainers
+
+    made = tokenizers.Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        show_progress=False,
+        special_tokens=["<|end|>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )
+    made.train_from_iterator(texts, trainer)
+    made.save(str(path))
+    return path
+
+
+def test_an_arm_that_is_no_name_is_not_in_the_page(study: Path, tmp_path: Path):
+    """The page is executed: whoever wrote the folder shall not write in it."""
+    copied = shutil.copytree(study, tmp_path / "study")
+    evil = '"""; raise SystemExit("gotcha")  # '
+    (copied / "arms" / "plain").rename(copied / "arms" / evil)
+    results = json.loads((copied / "results.json").read_text("utf-8"))
+    results["arms"][0]["name"] = evil
+    (copied / "results.json").write_text(json.dumps(results), "utf-8")
+    found = origin.read(of(copied, evil), "best", "best", trust=False)
+    assert found.told is None and "gotcha" not in standalone.page(found)
+    assert origin.read(of(study, "plain"), "best", "best", trust=False).told is not None
 
 
 # --- mistakes -------------------------------------------------------------------------------------------------------
@@ -418,8 +512,8 @@ def test_a_wrong_tokenizer_is_found_out(strong: Path, tmp_path: Path, monkeypatc
     """Two tokens of the file that others read have changed places."""
     usual = hub._tokenizer
 
-    def swapped(origin: Any, part: Path) -> None:
-        usual(origin, part)
+    def swapped(found: Any, part: Path) -> None:
+        usual(found, part)
         content = json.loads((part / "tokenizer.json").read_text("utf-8"))
         vocabulary = content["model"]["vocab"]
         vocabulary["a"], vocabulary["e"] = vocabulary["e"], vocabulary["a"]
@@ -450,7 +544,7 @@ def test_a_wrong_page_is_found_out(
     old: str, new: str, told: str, strong: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     usual = standalone.page
-    monkeypatch.setattr(standalone, "page", lambda origin: replaced_once(usual(origin), old, new))
+    monkeypatch.setattr(standalone, "page", lambda found: replaced_once(usual(found), old, new))
     refused(export(strong, "safetensors", tmp_path / "out"), told, "nothing was written")
     assert nothing_in(tmp_path)
 
