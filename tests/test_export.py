@@ -188,6 +188,11 @@ def test_a_model_with_rotation_and_one_with_characters(study: Path, tmp_path: Pa
         assert architecture in outcome.out and "tokens are the same" in outcome.out
         loaded = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / arm)
         assert type(loaded).__name__ == architecture
+        config = json.loads((tmp_path / arm / "config.json").read_text("utf-8"))
+        # What versions before 5 read, and 5.0 too.
+        assert (config.get("rotary_pct"), config.get("rotary_emb_base")) == (
+            (1.0, 10_000.0) if arm == "turned" else (None, None)
+        )
     assert "stop_strings=[separator]" in (tmp_path / "plain" / "README.md").read_text("utf-8")
 
 

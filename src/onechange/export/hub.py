@@ -80,6 +80,7 @@ def _quiet(library: ModuleType) -> Iterator[None]:
 def _settings(library: ModuleType, architecture: Architecture, origin: Origin, part: Path) -> None:
     """`config.json`, and `generation_config.json` with the study's way to write."""
     model, recipe = origin.trained.model, origin.trained.recipe
+    settings = architecture.settings(model, recipe.parts)
     config = getattr(library, architecture.configuration)(
         architectures=[architecture.name],
         vocab_size=model.sizes.vocabulary,
@@ -88,9 +89,13 @@ def _settings(library: ModuleType, architecture: Architecture, origin: Origin, p
         bos_token_id=None,
         eos_token_id=origin.end,
         pad_token_id=None,
-        **architecture.settings(model, recipe.parts),
+        **settings,
     )
     config.save_pretrained(part)
+    written = json.loads((part / "config.json").read_text("utf-8"))
+    # The library drops these keys, but a version that knows no others would take its own defaults.
+    written |= architecture.older(settings)
+    atomic.write(part / "config.json", json.dumps(written, indent=2, sort_keys=True) + "\n")
     _generation(library, origin).save_pretrained(part)
 
 

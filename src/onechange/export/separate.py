@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from onechange import atomic
@@ -115,7 +115,7 @@ def asked(what: Sequence[tuple[Material, Path]], features: int = -1) -> list[Ans
         for place, (given, folder) in zip(places, what, strict=True):
             place.mkdir()
             rows = {f"row.{number}": ids.clone() for number, ids in enumerate(given.rows)}
-            save_file({**rows, "prompts": given.prompts}, place / "given.safetensors")
+            atomic.write(place / "given.safetensors", save({**rows, "prompts": given.prompts}))
             order: dict[str, Any] = {
                 "folder": str(folder.absolute()),
                 "rows": len(rows),

@@ -31,6 +31,8 @@ class Architecture:
     """The tensors of its checkpoint by name, each once."""
     drops: bool
     """Whether it has the dropout that ours is trained with."""
+    older: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda settings: {}
+    """What earlier versions of transformers read in place of some of these settings, by their keys."""
     remarks: Callable[[Model, Parts], list[str]] = lambda model, parts: []
     """What a reader should know of the way from ours to it, one sentence each."""
 

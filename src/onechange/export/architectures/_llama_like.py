@@ -1,5 +1,6 @@
 """What Llama and those after it share: the names of weights and the keys of the configuration."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from torch import Tensor
@@ -32,6 +33,11 @@ def rms_settings(model: Model, parts: Parts) -> dict[str, Any]:
         "rms_norm_eps": parts["norm"]["epsilon"],
         "head_dim": model.sizes.head_width,
     }
+
+
+def older(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What versions before 5 read of the angles."""
+    return {"rope_theta": settings["rope_parameters"]["rope_theta"]}
 
 
 def key_value_heads(model: Model) -> int:

@@ -62,5 +62,9 @@ ARCHITECTURE = Architecture(
     _settings,
     _weights,
     drops=True,
+    older=lambda settings: {
+        "rotary_emb_base": settings["rope_parameters"]["rope_theta"],
+        "rotary_pct": settings["rope_parameters"]["partial_rotary_factor"],
+    },
     remarks=ours.rotary_remarks,
 )

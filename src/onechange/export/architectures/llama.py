@@ -20,5 +20,6 @@ ARCHITECTURE = Architecture(
     llama_like.rms_settings,
     llama_like.weights,
     drops=False,
+    older=llama_like.older,
     remarks=ours.rotary_remarks,
 )

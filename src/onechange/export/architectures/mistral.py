@@ -25,5 +25,6 @@ ARCHITECTURE = Architecture(
     _settings,
     llama_like.weights,
     drops=False,
+    older=llama_like.older,
     remarks=ours.rotary_remarks,
 )

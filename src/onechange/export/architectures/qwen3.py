@@ -39,5 +39,6 @@ ARCHITECTURE = Architecture(
     _settings,
     _weights,
     drops=False,
+    older=llama_like.older,
     remarks=ours.rotary_remarks,
 )

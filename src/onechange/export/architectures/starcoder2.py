@@ -51,5 +51,6 @@ ARCHITECTURE = Architecture(
     _settings,
     _weights,
     drops=True,
+    older=llama_like.older,
     remarks=ours.rotary_remarks,
 )
