@@ -154,7 +154,7 @@ def test_the_card_says_what_the_study_found(study: Path, merged: tuple[Path, dic
         results["question"],
         "tokenizer: bpe (vocabulary = 120)",
         "from `plain`",
-        f"{arm['runs'][0]['best']['nats_per_character']:.4f}",
+        f"nats per character | {arm['runs'][0]['best']['nats_per_character']:.4f}, this checkpoint",
         f"{arm['versus_parent']['nats_per_character_difference']:+.4f}",
         "one seed: not judged",
         results["corpus"]["fingerprint"],
@@ -222,12 +222,20 @@ def test_the_page_writes_without_onechange(study: Path, tmp_path: Path):
 def test_a_run_that_lies_alone_is_exported_too(to: str, tmp_path: Path):
     """Neither a study around it, nor its text: it is tried on text that the tokenizer makes."""
     text = small_exports.text(tmp_path / "stories.txt")
-    run = small_exports.run(tmp_path / "run", "positions", "learned", text)
+    corpus = family.resolve("corpus", {"name": "file", "path": str(text), "separator": "\n"})
+    run = small_exports.run(tmp_path / "run", "tokenizer-kinds", "byte", text, corpus=corpus)
     text.unlink()
     small_exports.plan.cache_clear()
     outcome = export(run, to, tmp_path / "deep" / "out", "--json")
     assert outcome.status == 0, outcome.err
     assert outcome.document["tried_on"] == "text made of random tokens" and outcome.document["texts"] > 5
+    if to == "hf":  # the separator is one token, a byte, which ends a story
+        config, generation = (
+            json.loads((tmp_path / "deep" / "out" / name).read_text("utf-8"))
+            for name in ("config.json", "generation_config.json")
+        )
+        assert config["eos_token_id"] == generation["eos_token_id"] == generation["pad_token_id"] == 10
+        assert "stop_strings" not in (tmp_path / "deep" / "out" / "README.md").read_text("utf-8")
 
 
 def test_the_program_of_the_documentation_runs(
