@@ -1,4 +1,4 @@
-"""Runs to be exported that were never trained: their weights are random, and all of them far from where they begin."""
+"""Runs to be exported that were never trained, all their weights random and far from where they begin; the command."""
 
 from functools import cache
 from pathlib import Path
@@ -15,6 +15,7 @@ from onechange.model import Model
 from onechange.plan import Means, Plan
 from onechange.recipe import Recipe
 from onechange.tokenizer import Tokenizer
+from small_studies import Outcome, onechange
 
 STORIES = 60
 MEANS = Means(threads=1, precision="float32", compile=False)
@@ -75,3 +76,23 @@ def disturb(model: Model, seed: int) -> None:
         deviation = 0.3 if parameter.ndim < 2 else 1.3 * parameter.shape[-1] ** -0.5
         drawn = torch.from_numpy(random.normal(gain, deviation, parameter.shape))
         parameter.copy_(drawn)
+
+
+def of(study: Path, arm: str) -> Path:
+    return study / "arms" / arm / "seed-0"
+
+
+def export(run: Path, to: str, out: Path, *words: object) -> Outcome:
+    return onechange("export", run, "--to", to, out, *words)
+
+
+def refused(outcome: Outcome, *parts: str) -> None:
+    """One line with all ``parts``."""
+    assert outcome.status == 2 and outcome.err.count("\n") == 1, outcome
+    for part in parts:
+        assert part in outcome.err, outcome.err
+
+
+def nothing_in(folder: Path) -> bool:
+    """Neither a folder nor what becomes one."""
+    return not [path for path in folder.iterdir() if path.name != "run"]

@@ -88,13 +88,17 @@ def variants() -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"{kind}-{name}", {kind: {"name": name, **first}}
         for key, (_, other) in turns.items():
             yield f"{kind}-{name}-{key}", {kind: {"name": name, **first, key: other}}
+
+
+def together() -> Iterator[tuple[str, dict[str, Any]]]:
+    """The same of several members at once, and of odd sizes."""
     yield from TOGETHER.items()
     for name, sizes in ODD.items():
         for position in ("learned", "rope", "alibi", "fire"):
             yield f"{position}, {name}", {"position": position, **sizes}
 
 
-VARIANTS = dict(variants())
+TURNED, JOINED = dict(variants()), dict(together())
 
 
 def exported(folder: Path, settings: dict[str, Any]) -> Origin:
@@ -138,11 +142,16 @@ def test_every_piece_is_a_members():
     assert found == set(MEMBERS)
 
 
-def test_the_pages_are_the_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    "variants", [TURNED, pytest.param(JOINED, marks=pytest.mark.long)], ids=["turned", "joined"]
+)
+def test_the_pages_are_the_models(
+    variants: dict[str, dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """All in one process without onechange; no text is at hand, so they are tried on random tokens."""
     monkeypatch.setattr(material, "GREEDY", 10)  # of so many models that is enough, and a tenth of the time
     made = {}
-    for name, settings in VARIANTS.items():
+    for name, settings in variants.items():
         found = exported(tmp_path / name, settings)
         given = material.gathered(found)
         assert given.what == "text made of random tokens"
@@ -161,11 +170,11 @@ def test_the_pages_are_the_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", [*TURNED, *JOINED])
 def test_transformers_has_the_model_or_says_why_not(name: str, tmp_path: Path):
     import transformers
 
-    found = exported(tmp_path, VARIANTS[name])
+    found = exported(tmp_path, (TURNED | JOINED)[name])
     parts = found.trained.recipe.parts
     fits = [one for one in architectures.every() if not one.misfits(parts)]
     if name in FITTING:
