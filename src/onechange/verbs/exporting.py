@@ -20,7 +20,7 @@ def export(run: Path, into: Path, to: str, checkpoint: str, trust: bool, as_json
         output.document(found.to_json())
         return
     agreement = found.agreement
-    ties = f" ({agreement.ties} texts part where two are equally likely)" if agreement.ties else ""
+    ties = f" (texts that part where two are equally likely: {agreement.ties})" if agreement.ties else ""
     rows = [
         ("wrote", f"{found.folder}: {', '.join(found.files)}"),
         ("model", f"{found.architecture}, {found.parameters:,} parameters"),
