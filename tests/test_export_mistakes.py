@@ -38,7 +38,7 @@ def run(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_folder_that_holds_something_is_refused(run: Path, tmp_path: Path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("mine")
-    refused(export(run, "hf", tmp_path / "out"), str(tmp_path / "out"), "not empty")
+    refused(export(run, "hf", tmp_path / "out"), str(tmp_path / "out"), "not empty: an export is written")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]
     refused(export(run, "safetensors", tmp_path / "out" / "mine.txt"), "is no folder")
 
