@@ -23,6 +23,7 @@ LONGER_THAN_A_CHECK_ALLOWS = {
     "sample",
     "measure",
     "compare",
+    "export",
     "corpus",
     "tokenizer",
 }

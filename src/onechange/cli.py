@@ -137,6 +137,28 @@ def measure(
 
 
 @app.command()
+def export(
+    run: RunFolder,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to make; it must hold nothing.")],
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="FORMAT",
+            help="hf: for transformers' Auto classes, where one of its architectures is the model exactly; "
+            "safetensors: weights beside the model written out in Python, for every model.",
+        ),
+    ],
+    checkpoint: Checkpoint = "best",
+    trust: Trust = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a trained model for other programs, and try it there before it is handed over."""
+    from onechange.verbs import exporting
+
+    exporting.export(run, folder, to, checkpoint, trust, as_json)
+
+
+@app.command()
 def compare(
     runs: Annotated[
         list[Path],

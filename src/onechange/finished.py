@@ -109,8 +109,8 @@ def _no_room(place: Path, why: str, expected: int) -> str:
 
 
 def _make(folder: Path, fill: Fill) -> None:
-    _sweep(folder)
-    with _unfinished(folder) as part:
+    sweep(folder)
+    with unfinished(folder) as part:
         with closing(Filling(part)) as filling:
             content = json.dumps({**fill(filling), "files": filling.files()}).encode()
         atomic.write(part / MARK, hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
@@ -168,7 +168,7 @@ def _checksum(path: Path) -> int:
 
 
 @contextmanager
-def _unfinished(folder: Path) -> Iterator[Path]:
+def unfinished(folder: Path) -> Iterator[Path]:
     """An empty folder beside ``folder``, locked while it is filled, gone afterwards unless it was renamed."""
     while True:
         part = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-", suffix=_UNFINISHED))
@@ -184,7 +184,7 @@ def _unfinished(folder: Path) -> Iterator[Path]:
         os.close(handle)
 
 
-def _sweep(folder: Path) -> None:
+def sweep(folder: Path) -> None:
     """Remove what killed processes left of ``folder``: what is unfinished and no one holds the lock of."""
     for part in folder.parent.glob(f".{folder.name}-*{_UNFINISHED}"):
         try:
