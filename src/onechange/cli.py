@@ -1,16 +1,16 @@
 """The command line: verbs only. What a verb does stands in `onechange.verbs`, imported when it is used."""
 
 import os
-import shlex
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from onechange import mistake
 from onechange.stopping import Stopped
+from onechange.verbs import ending
 from onechange.verbs.arguments import AsJson, Data, RunFolder, SomeText, Tokenizers, TokenizerWord
 from onechange.verbs.sample_options import Checkpoint, Trust, WeightsWord, sample
 
@@ -269,25 +269,23 @@ def tokenizer_compare(
     comparing_tokenizers.compare(what, data, width, layers, text, page, as_json)
 
 
-UsageError: type[Exception] = typer.BadParameter.__mro__[1]
-"""Words that fit no command; typer does not export its name."""
-
-
 def main() -> None:
     """Run the command line. A person's mistake is one line on standard error and exit status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        ending.write_anything(stream)
     try:
         status = app(standalone_mode=False) or 0
         if status == 130:  # how typer tells of Ctrl-C
-            _stopped("stopped", signal.SIGINT)
+            ending.stopped("stopped", signal.SIGINT)
         sys.stdout.flush()
     except typer.Abort:
-        status = _stopped("stopped", signal.SIGINT)
+        status = ending.stopped("stopped", signal.SIGINT)
     except Stopped as error:
-        status = _stopped(str(error), error.signal)
+        status = ending.stopped(str(error), error.signal)
     except SystemExit as end:  # of runs side by side: their jobs have saved
-        status = _stopped("stopped", signal.SIGTERM) if end.code == 128 + signal.SIGTERM else end.code
-    except UsageError as error:
-        status = _misused(error)
+        status = ending.stopped("stopped", signal.SIGTERM) if end.code == 128 + signal.SIGTERM else end.code
+    except ending.UsageError as error:
+        status = ending.misused(error)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: nothing to say
         status = 141
@@ -297,23 +295,3 @@ def main() -> None:
         print(f"onechange: {mistake.sentence(error)}", file=sys.stderr)
         status = 2
     sys.exit(status)
-
-
-def _stopped(what: str, number: int) -> int:
-    """Say what was stopped and how to go on; returns the exit status that a shell gives to the signal."""
-    words = sys.argv[1:]
-    go_on = ""
-    if words[:1] == ["run"] and "--dry-run" not in words:
-        resume = [] if "--resume" in words else ["--resume"]
-        go_on = f"; to go on: {shlex.join(['onechange', *words, *resume])}"
-    print(f"\nonechange: {what}{go_on}", file=sys.stderr)
-    return 128 + number
-
-
-def _misused(error: Any) -> int:
-    """One line for words that fit no command; nothing where the help was shown instead."""
-    message = " ".join(error.format_message().split())
-    if message:
-        command = error.ctx.command_path if error.ctx else "onechange"
-        print(f"onechange: {message.removesuffix('.')}; see {command} --help", file=sys.stderr)
-    return error.exit_code

@@ -1,7 +1,7 @@
 """Locks of the operating system on files: whoever holds one loses it with its process, however that ends.
 
-Linux and macOS have `fcntl`, Windows has `msvcrt`, which locks a byte that the file need not have. Only who opened the file
-holds it: neither another opening in the same process nor a child that was started does.
+Linux and macOS have `fcntl`, Windows has `msvcrt`, which locks a byte that the file need not have. Only who opened the
+file holds it: neither another opening in the same process nor a child that was started does.
 """
 
 import os

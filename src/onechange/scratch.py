@@ -20,7 +20,7 @@ _LOCK = ".lock"
 def folder(prefix: str, parent: Path | None = None, suffix: str = "") -> Iterator[Path]:
     """A new folder in ``parent`` (of temporary files, unless given), locked as long as it is used, then deleted.
 
-    Its name begins with ``prefix`` and ends with ``suffix``; so do those of the folders of dead processes, which go first.
+    Its name begins with ``prefix`` and ends with ``suffix``; so do those of dead processes, which go first.
     """
     parent = parent or Path(tempfile.gettempdir())
     for left in {path.with_name(path.name.removesuffix(_LOCK)) for path in parent.glob(f"{prefix}*")}:
@@ -39,7 +39,9 @@ def _begun(parent: Path, prefix: str, suffix: str) -> tuple[Path, BinaryIO]:
     while True:
         handle, name = tempfile.mkstemp(prefix=prefix, suffix=suffix + _LOCK, dir=parent)
         lock, place = os.fdopen(handle, "wb"), Path(name.removesuffix(_LOCK))
-        if os_lock.take(lock) and _lock(place).exists():  # else another process has just taken it for a dead one's
+        if (
+            os_lock.take(lock) and _lock(place).exists()
+        ):  # else another process has just taken it for a dead one's
             try:
                 place.mkdir(mode=0o700)
             except BaseException:
