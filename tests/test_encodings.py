@@ -18,7 +18,10 @@ def left_to_the_system(code: str) -> list[str]:
         texts = [
             one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)
         ]
-        if name == "open" and getattr(getattr(call.func, "value", None), "id", "") != "os":
+        if name == "open" and getattr(getattr(call.func, "value", None), "id", "") not in (
+            "os",
+            "webbrowser",
+        ):
             mode = next((word for word in texts if set(word) <= set("rwxabt+")), "r")
             reads, writes = "b" not in mode, "b" not in mode and bool(set(mode) & set("wxa+"))
         else:

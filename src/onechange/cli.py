@@ -10,8 +10,17 @@ import typer
 
 from onechange import mistake
 from onechange.stopping import Stopped
-from onechange.verbs import ending
-from onechange.verbs.arguments import AsJson, Data, RunFolder, SomeText, Tokenizers, TokenizerWord
+from onechange.verbs import completing, ending
+from onechange.verbs.arguments import (
+    AsJson,
+    Data,
+    RunFolder,
+    SomeText,
+    StudyFolder,
+    Tokenizers,
+    TokenizerWord,
+)
+from onechange.verbs.run_options import run
 from onechange.verbs.sample_options import Checkpoint, Trust, WeightsWord, sample
 
 app = typer.Typer(
@@ -25,83 +34,17 @@ tokenizer_app = typer.Typer(no_args_is_help=True, help="How text becomes tokens.
 app.add_typer(corpus_app, name="corpus")
 app.add_typer(tokenizer_app, name="tokenizer")
 
-DEFAULT_STUDY = "tokenizers-and-positions"
-
-
-@app.command()
-def run(
-    study: Annotated[
-        str | None,
-        typer.Argument(metavar="STUDY", help=f"A built-in study or a file. Default: {DEFAULT_STUDY}."),
-    ] = None,
-    scale: Annotated[
-        str | None, typer.Option(help="tiny, quick, full, large, or the study's own. Default: quick.")
-    ] = None,
-    data: Data = None,
-    out: Annotated[Path | None, typer.Option(help="Folder. Default: runs/<study>-<scale>-<corpus>.")] = None,
-    seeds: Annotated[
-        str | None, typer.Option(help="How many, from 0; or a list such as 3,5. Default: 1.")
-    ] = None,
-    arm: Annotated[list[str] | None, typer.Option(help="Only this arm; may be repeated.")] = None,
-    processes: Annotated[
-        int | None, typer.Option(help="Spread every run over this many processes. Default: 1.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the study in the folder.")] = False,
-    on_nonfinite: Annotated[
-        str, typer.Option(help="A loss or gradient that is not finite: stop, or skip that update.")
-    ] = "stop",
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, help="How many runs go side by side. Default: as many as there is room for."),
-    ] = None,
-    track: Annotated[
-        list[str] | None,
-        typer.Option(help="tensorboard, or some.package:Class, is told how runs go; may be repeated."),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Train on the machines of a Ray cluster: HOST:PORT, auto, or local, which starts one here.",
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would run, and how long it would take.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Train every arm of a study, measure, sample, and write the report."""
-    # Before torch is imported: what its connections say of a lost process is said here, in one line.
-    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
-    from onechange.verbs import asking
-
-    request = asking.Request(
-        study,
-        scale,
-        data,
-        out,
-        seeds,
-        arm or [],
-        resume,
-        on_nonfinite,
-        processes,
-        jobs,
-        track or [],
-        cluster,
-    )
-    if dry_run:
-        from onechange.verbs import previewing
-
-        previewing.dry_run(request, as_json)
-    else:
-        from onechange.verbs import running
-
-        running.run(request, as_json)
+app.command()(run)
 
 
 @app.command("list")
 def list_(
-    what: Annotated[str, typer.Argument(help="studies, scales, or a family such as position.")] = "families",
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="studies, scales, or a family such as position.", autocompletion=completing.lists
+        ),
+    ] = "families",
     as_json: AsJson = False,
 ) -> None:
     """What there is to choose from: studies, scales, families and their members."""
@@ -140,9 +83,15 @@ def measure(
 def compare(
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN...", help="Folders of runs, OUT/arms/ARM/seed-N, or of arms: all seeds."),
+        typer.Argument(
+            metavar="RUN...",
+            help="Folders of runs, OUT/arms/ARM/seed-N, or of arms: all seeds.",
+            autocompletion=completing.runs,
+        ),
     ],
-    checkpoint: Annotated[str, typer.Option(help="best or last.")] = "best",
+    checkpoint: Annotated[
+        str, typer.Option(help="best or last.", autocompletion=completing.best_or_last)
+    ] = "best",
     as_json: AsJson = False,
 ) -> None:
     """Set finished runs of any studies against the first, and list which laws hold between them."""
@@ -152,9 +101,7 @@ def compare(
 
 
 @app.command()
-def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")], as_json: AsJson = False
-) -> None:
+def report(folder: StudyFolder, as_json: AsJson = False) -> None:
     """Write report.html, report.md and results.json of a study anew, and show ladder and table."""
     from onechange.verbs import reporting
 
@@ -162,9 +109,7 @@ def report(
 
 
 @app.command()
-def status(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")], as_json: AsJson = False
-) -> None:
+def status(folder: StudyFolder, as_json: AsJson = False) -> None:
     """Where every run of a study stands: finished, running, stopped, failed or not started."""
     from onechange.verbs import standing
 
@@ -174,7 +119,12 @@ def status(
 @app.command()
 def ui(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A study's folder, or one that holds several studies.")
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            help="A study's folder, or one that holds several studies.",
+            autocompletion=completing.studied,
+        ),
     ],
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8765,
     host: Annotated[
@@ -190,7 +140,7 @@ def ui(
 
 @app.command()
 def plan(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")],
+    folder: StudyFolder,
     resolution: Annotated[
         float,
         typer.Option(help="The difference, in nats per character, that the study shall be able to find."),
@@ -214,7 +164,12 @@ def doctor(as_json: AsJson = False) -> None:
 @corpus_app.command("describe")
 def corpus_describe(
     source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="storyworld, tinystories[:PATH], file:PATH")
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="storyworld, tinystories[:PATH], file:PATH",
+            autocompletion=completing.corpora,
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:

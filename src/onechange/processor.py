@@ -13,8 +13,8 @@ from typing import Any
 from onechange import __version__
 from onechange.recipe import Precision
 
-REPORTED = ("torch", "numpy", "safetensors", "scipy", "altair", "huggingface-hub")
-REPORTED_WHERE_INSTALLED = ("tokenizers", "tiktoken")
+REPORTED = ("torch", "numpy", "safetensors", "scipy", "altair")
+REPORTED_WHERE_INSTALLED = ("huggingface-hub", "tokenizers", "tiktoken")
 
 
 def has_fast_bf16() -> bool:

@@ -1,7 +1,8 @@
 """Makes this Python look to onechange as one of Windows does, in this process and in all that it starts.
 
 onechange cannot import modules that only POSIX systems have, and finds none of the names of `os` and `signal` that
-Windows lacks; it is told that the system is Windows. Python and other libraries, built for this system, find what they need.
+Windows lacks; it is told that the system is Windows. Python and other libraries, built for this system, find what they
+need.
 `msvcrt` is played by `fcntl`. What is not played: paths with drives, files that cannot be replaced while they are open.
 """
 
