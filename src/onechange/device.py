@@ -32,6 +32,19 @@ def chosen(wanted: str) -> Device:
     raise ValueError(f"device = {wanted!r}: this machine has none; it has {has}")
 
 
+def names() -> list[str]:
+    """Every device that torch can compute on here, the processor last."""
+    cuda = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+    return [*cuda, *(["mps"] if torch.backends.mps.is_available() else []), "cpu"]
+
+
+def build() -> str:
+    """What torch was built for."""
+    if torch.version.cuda:
+        return f"for CUDA {torch.version.cuda}"
+    return f"for ROCm {torch.version.hip}" if torch.version.hip else "without CUDA"
+
+
 def place(device: Device, local_rank: int = 0) -> torch.device:
     """Where process number ``local_rank`` of this machine computes; a `ValueError` if there are too few devices."""
     chosen(device)
