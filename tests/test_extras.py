@@ -1,6 +1,7 @@
 """What is needed is declared, what is declared is needed, and who lacks an extra is told which one it is."""
 
 import ast
+import re
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -140,3 +141,16 @@ def test_who_lacks_an_extra_is_told_its_name(
         with pytest.raises(ValueError, match=r"pip install 'onechange\[tokenizers\]'"):
             tiktoken_encoding.encoding("tiktoken:gpt2")
     assert not (tmp_path / "out").exists()
+
+
+def test_the_oldest_versions_that_are_tried_are_those_that_are_asked_for() -> None:
+    tried = [
+        line.split("==")
+        for line in (ROOT / "constraints-oldest.txt").read_text("utf-8").splitlines()
+        if not line.startswith("#")
+    ]
+    used = re.search(r"^USED := \.\[(.+)\]$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert used
+    extras = [PROJECT["optional-dependencies"][extra] for extra in used[1].split(",")]
+    asked = {tuple(one.split(">=")) for group in (PROJECT["dependencies"], *extras) for one in group}
+    assert {tuple(one) for one in tried} == asked

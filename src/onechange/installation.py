@@ -3,27 +3,24 @@
 import re
 from importlib import metadata
 
-_REQUIREMENT = re.compile(
-    r"\s*(?P<name>[\w.-]+)(?:\[(?P<extras>[\w, -]+)\])?[^;]*(?:;.*extra == ['\"](?P<extra>[\w-]+)['\"])?"
-)
+_REQUIREMENT = re.compile(r"\s*(?P<name>[\w.-]+)[^;]*(?:;.*extra == ['\"](?P<extra>[\w-]+)['\"])?")
 CORE = ""
 """The extra of what every installation needs."""
 ALL = "all"
 
 
 def requirements() -> dict[str, list[str]]:
-    """The packages that each extra brings, and `CORE`; empty where onechange is not installed as a package."""
+    """The packages of `CORE` and of every extra for those who use it: what is no part of ``all`` is for its developers.
+
+    Empty where onechange is not installed as a package.
+    """
     found: dict[str, list[str]] = {}
-    together: list[str] = []
     for line in _declared():
         parts = _REQUIREMENT.match(line)
         assert parts, line
-        extra = parts["extra"] or CORE
-        if parts["name"] != "onechange":
-            found.setdefault(extra, []).append(parts["name"])
-        elif extra == ALL:
-            together = [word.strip() for word in parts["extras"].split(",")]
-    return {extra: found[extra] for extra in (CORE, *together) if extra in found}
+        found.setdefault(parts["extra"] or CORE, []).append(parts["name"])
+    together = set(found.pop(ALL, []))
+    return {extra: names for extra, names in found.items() if extra == CORE or together.issuperset(names)}
 
 
 def version(package: str) -> str | None:
