@@ -2,16 +2,20 @@
 
 import io
 import os
+import queue
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from onechange import apart, atomic, device, processor, study_file
 from onechange.encoding import release
+from onechange.job_process import JobProcess
 from onechange.verbs import ending
 from small_studies import STUDY
 
@@ -71,7 +75,10 @@ def test_a_map_that_cannot_be_released_stays(monkeypatch: pytest.MonkeyPatch, tm
     release(mapped)
 
     class Plain(mmap.mmap):
-        madvise = property()  # to ask for it is an AttributeError
+        def __getattribute__(self, name: str) -> Any:
+            if name == "madvise":
+                raise AttributeError(name)
+            return super().__getattribute__(name)
 
     with (tmp_path / "ids").open("rb") as file:
         plain = Plain(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -85,17 +92,27 @@ def test_windows_needs_its_own_compiler(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert "(cl" in str(processor.why_not_compile())
 
 
-def test_a_process_apart_is_one_in_the_words_of_its_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert apart.session() == {"start_new_session": True}
-    with apart.deaf() as settings:
-        assert settings == {}
-        assert signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, set())
-    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, set())
-    monkeypatch.setattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 512, raising=False)
+def test_what_is_started_meanwhile_hears_no_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+    for when, told in ((apart.deaf(), b"True\n"), (nullcontext(), b"False\n")):
+        with when:
+            assert subprocess.check_output([sys.executable, "-c", blocked], creationflags=apart.GROUP) == told
     monkeypatch.delattr(signal, "pthread_sigmask")
-    assert apart.session() == {"creationflags": 512}
-    with apart.deaf() as settings:
-        assert settings == {"creationflags": 512}
+    with apart.deaf():
+        pass
+
+
+def test_another_process_is_asked_to_stop_by_a_line(tmp_path: Path) -> None:
+    """By no signal: this is all that Windows can do."""
+    asked = []
+    process = JobProcess(
+        queue.SimpleQueue(), "import sys; print(sys.stdin.buffer.readline(), flush=True)", []
+    )
+    process.stop()
+    asked.append(process._inbox.get(timeout=60)[1])
+    process.close()
+    process.wait(60)
+    assert asked == [b"b'\\n'\n"]
 
 
 @pytest.mark.parametrize("said", [None, "cp1252"])

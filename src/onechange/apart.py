@@ -3,28 +3,25 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-
-def session() -> Mapping[str, Any]:
-    """Arguments with which `subprocess` starts a process that has a session of its own."""
-    return _windows_group() or {"start_new_session": True}
+GROUP: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+"""The ``creationflags`` of a process that Windows shall not send Ctrl-C; ``start_new_session`` does nothing there."""
 
 
 @contextmanager
-def deaf() -> Iterator[Mapping[str, Any]]:
-    """Arguments for a process that is started within the context and stays in this session, for Ctrl-Z.
+def deaf() -> Iterator[None]:
+    """What is started within hears no Ctrl-C, though it stays in this session, for Ctrl-Z: blocked signals are inherited.
 
-    A blocked signal is inherited.
+    On Windows `GROUP` must say so.
     """
     if not hasattr(signal, "pthread_sigmask"):
-        yield _windows_group()
+        yield
         return
     unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        yield {}
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
 
@@ -33,9 +30,3 @@ def give_way(niceness: int) -> None:
     """Let all other processes of the machine come first, where that can be said."""
     if hasattr(os, "nice"):
         os.nice(niceness)
-
-
-def _windows_group() -> Mapping[str, Any]:
-    """On Windows, a group of processes is what Ctrl-C reaches."""
-    flag = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", None)
-    return {} if flag is None else {"creationflags": flag}

@@ -34,14 +34,14 @@ class JobProcess:
         """``modules`` is its `sys.path` and ``environment`` its variables, of this process unless given."""
         self._inbox = inbox
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the process)
-        with apart.deaf() as settings:  # a job must not die of Ctrl-C before it has saved
+        with apart.deaf():  # a job must not die of Ctrl-C before it has saved
             self._process = subprocess.Popen(
                 [sys.executable, "-c", program, *(sys.path if modules is None else modules)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._complaints,
                 env=os.environ if environment is None else environment,
-                **settings,
+                creationflags=apart.GROUP,
             )
         threading.Thread(target=self._listen, daemon=True).start()
 

@@ -140,7 +140,8 @@ def _child(rank: int, size: int, port: int) -> "subprocess.Popen[bytes]":
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
-        **apart.session(),
+        start_new_session=True,
+        creationflags=apart.GROUP,
     )
 
 

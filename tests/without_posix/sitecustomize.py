@@ -67,9 +67,16 @@ def _imported(name: str, *rest: Any, **named: Any) -> Any:
     return _import(name, *rest, **named)
 
 
+def _end(process: "subprocess.Popen[Any]") -> None:
+    """The only way that Windows has to end another process."""
+    if process.poll() is None:
+        os.kill(process.pid, 9)
+
+
 msvcrt: Any = types.ModuleType("msvcrt")
 msvcrt.locking, msvcrt.LK_NBLCK, msvcrt.LK_UNLCK = _locking, 2, 0
-subprocess.Popen.kill = subprocess.Popen.terminate = lambda self: self.poll() is None and os.kill(self.pid, 9)
+for name in ("kill", "terminate"):
+    setattr(subprocess.Popen, name, _end)
 _import = builtins.__import__
 builtins.__import__ = _imported
 _hide(os, OS, {"name": "nt"})

@@ -121,7 +121,7 @@ async def _start() -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         sys.executable, "-c", PROGRAM, *sys.path,
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-        **apart.session(),  # Ctrl-C is for the server, which ends it
+        creationflags=apart.GROUP, start_new_session=True,  # Ctrl-C is for the server, which ends it
     )  # fmt: skip
 
 
