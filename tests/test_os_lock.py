@@ -76,6 +76,18 @@ def test_looking_makes_no_file_and_needs_no_right_to_write(tmp_path: Path) -> No
     assert not os_lock.is_taken(tmp_path / "lock")
 
 
+def test_what_a_look_took_is_given_back_before_the_file_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    played = SimpleNamespace(locking=lambda handle, mode, size: asked.append(mode), LK_NBLCK=2, LK_UNLCK=0)
+    monkeypatch.setattr(os_lock, "fcntl", None)
+    monkeypatch.setitem(sys.modules, "msvcrt", played)
+    (tmp_path / "lock").touch()
+    assert not os_lock.is_taken(tmp_path / "lock")
+    assert asked == [2, 0]
+
+
 def test_a_look_of_another_is_no_lock_where_looking_takes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

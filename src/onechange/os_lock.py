@@ -71,7 +71,7 @@ def _could_take_byte(handle: int) -> bool:
     if _take_byte(handle):
         msvcrt = _windows()
         os.lseek(handle, 0, os.SEEK_SET)
-        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)  # of a closed file Windows frees it when it comes to it
         return True
     time.sleep(_BETWEEN)
     return False
