@@ -16,7 +16,7 @@ def test_the_same_is_said_in_words_and_in_json(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("ONECHANGE_PATIENCE", "17")
     document, said = onechange("doctor", "--json").document, onechange("doctor").out
     assert document["environment"]["ONECHANGE_PATIENCE"] == "17"
-    assert document["torch"] == torch.__version__ and document["devices"][-1] == "cpu"
+    assert torch.__version__.startswith(document["torch"]) and document["devices"][-1] == "cpu"
     for fact in (
         document["torch"],
         document["installed_in"],

@@ -54,7 +54,9 @@ def list_(
 
 
 @app.command()
-def new(file: Annotated[Path, typer.Argument(help="The study file to write; it must not exist.")]) -> None:
+def new(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The study file to write; it must not exist.")],
+) -> None:
     """Write a commented study file to start from."""
     from onechange.verbs import starting
 
