@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test check check-all clean
+.PHONY: run test check check-all check-oldest check-newest package clean
 
 run: .venv/made
 	$(BIN)/onechange run --data storyworld $(if $(wildcard runs/tokenizers-and-positions-quick-storyworld/start.json),--resume)
@@ -19,6 +19,33 @@ check: .venv/made-dev
 
 check-all: check
 	$(BIN)/python -m pytest -n auto -m long
+
+# An environment apart for each; `.[…]` is all that a person can install and these tests need.
+USED := .[hub,parquet,track,tokenizers,ui]
+CORE_TESTS := tests/test_laws.py tests/contract/test_tokenizer.py tests/contract/test_corpus.py tests/test_cli.py \
+	tests/test_laboratory.py tests/test_jobs.py tests/test_measure.py tests/test_generate.py tests/test_checkpoint.py \
+	tests/test_resume.py tests/test_compare.py tests/test_tracking.py tests/corpus tests/report/test_report_page.py \
+	tests/report/test_report_parts.py tests/ui/test_index.py
+
+# The lowest versions that pyproject.toml allows; Python 3.11 or 3.12, for which there are such. The usual torch of Linux is
+# one for CUDA and has gigabytes: PIP_EXTRA_INDEX_URL may name an index with one for processors.
+check-oldest:
+	$(PYTHON) -m venv --clear .venv-oldest
+	.venv-oldest/bin/pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt \
+		--editable '$(USED)' pytest pytest-xdist hypothesis beartype axe-core-python
+	.venv-oldest/bin/python -m pytest -n auto -m "not long" $(CORE_TESTS)
+
+# The newest that there are today, whatever constraints.txt says.
+check-newest:
+	$(PYTHON) -m venv --clear .venv-newest
+	.venv-newest/bin/pip install --quiet --disable-pip-version-check --upgrade \
+		--editable '$(USED)' pytest pytest-xdist hypothesis beartype axe-core-python
+	.venv-newest/bin/python -m pytest -n auto -m "not long" $(CORE_TESTS)
+
+# A wheel and a source distribution, in dist.
+package: .venv/made-dev
+	rm -rf dist
+	$(BIN)/python -m hatchling build
 
 # torch first: with it in place nothing pulls in another build of it.
 .venv/made: constraints.txt pyproject.toml
@@ -44,4 +71,4 @@ check-all: check
 	rm -rf .rank-files/wheels .rank-files/all
 
 clean:
-	rm -rf .venv .rank-files .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-newest dist .rank-files .pytest_cache .ruff_cache .hypothesis

@@ -120,7 +120,7 @@ def measure(path: Path, tokenizer: str, cache: Path) -> dict[str, Any]:
 def _tree(pid: int) -> Iterator[int]:
     yield pid
     try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
     except OSError:
         return
     for child in children:
@@ -131,7 +131,7 @@ def _memory(pid: int) -> dict[str, int] | None:
     names = {"VmRSS": "resident", "RssAnon": "anonymous", "RssFile": "file", "VmHWM": "highest"}
     found = {"pid": pid}
     try:
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
             name, _, value = line.partition(":")
             if name in names:
                 found[names[name]] = 1024 * int(value.split()[0])

@@ -13,6 +13,7 @@ that this machine is fast in, compiled where it can; rounds are interleaved; med
 
 import argparse
 import json
+import math
 import statistics
 import subprocess
 import sys
@@ -106,7 +107,7 @@ def encode(path: Path) -> dict[str, float]:
         "prepare": prepared - started,
         "learn": learned - prepared,
         "encode": time.perf_counter() - learned,
-        "peak_memory_bytes": device.peak_memory(torch.device("cpu")),
+        "peak_memory_bytes": device.peak_memory(torch.device("cpu")) or math.nan,
     }
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch._dynamo  # imported late otherwise, once in every child
 
 from onechange import checkpoint, engine, evaluate, family, training
 from onechange.dataset import dataset, learn

@@ -17,8 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch._dynamo  # imported late otherwise, once in every child
-import torch.nn.parallel
 from torch import Tensor
 from torch.distributed import Store, TCPStore  # type: ignore[reportPrivateImportUsage]  # torch documents these names, and marks them as private
 
@@ -86,7 +84,7 @@ def one(rank: int, request: dict[str, Any], store: Store, report: Path) -> None:
             group.order(None)
         except BaseException:
             seen["how"] = traceback.format_exc()
-    report.write_text(json.dumps(seen))
+    report.write_text(json.dumps(seen), encoding="utf-8")
 
 
 def answer(request: dict[str, Any], folder: Path) -> list[Any]:

@@ -119,9 +119,9 @@ def bench(tmp_path: Path) -> Bench:
 
 def edit(path: Path, change: Any) -> None:
     """Change the JSON object in a file."""
-    content = json.loads(path.read_text())
+    content = json.loads(path.read_text(encoding="utf-8"))
     change(content)
-    path.write_text(json.dumps(content))
+    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def only(found: Between) -> Comparison:

@@ -82,11 +82,11 @@ def test_ids_stand_under_the_tokens_on_demand(data: str) -> None:
 
 def test_a_dash_reads_standard_input(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["tokenizer", "show", "character", "--data", data, "--text", "-", "--json"]
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"Tom\r\nsaw")))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"Tom\r\nsaw"), encoding="utf-8"))
     refused(onechange(*words), "'\\r' (U+000D)")
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"Tom saw\n")))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"Tom saw\n"), encoding="utf-8"))
     assert onechange(*words).document["text"] == "Tom saw\n"
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"Tom \xff")))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"Tom \xff"), encoding="utf-8"))
     refused(onechange(*words), "standard input", "byte 4 is 0xff")
 
 
@@ -151,7 +151,7 @@ def test_an_interrupt_leaves_nothing_behind(
     before = sorted(tmp_path.rglob("*"))
 
     def half(tokenizer: object, resolved: object, path: Path) -> None:
-        path.write_text("half of it")
+        path.write_text("half of it", encoding="utf-8")
         raise KeyboardInterrupt
 
     monkeypatch.setattr(tokenizer_file, "save", half)

@@ -42,7 +42,8 @@ def commands(page: Path) -> list[list[str]]:
 def parse(words: list[str]) -> None:
     """Fails where the command line does not take ``words``; runs nothing."""
     command: Any = typer.main.get_command(app)
-    name, words = "", [word for word in words if word != "--help"]
+    own = {option for parameter in command.params for option in parameter.opts}
+    name, words = "", [word for word in words if word != "--help" and word not in own]
     while hasattr(command, "commands") and words:
         name = words.pop(0)
         assert name in command.commands, f"no verb {name!r}; there is {', '.join(command.commands)}"

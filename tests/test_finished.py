@@ -1,14 +1,12 @@
 """Folders that are there whole or not at all."""
 
-import fcntl
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from onechange import finished
+from onechange import finished, os_lock
 from onechange.finished import MARK, Filling
 
 
@@ -91,11 +89,11 @@ def test_leavings_of_the_dead_are_swept_and_work_of_the_living_stays(tmp_path: P
     for folder in (dead, living, others):
         folder.mkdir()
         (folder / "half").write_bytes(b"x")
-    handle = os.open(living, os.O_RDONLY)
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    made(tmp_path / "one")
-    os.close(handle)
-    assert sorted(tmp_path.iterdir()) == sorted([living, others, tmp_path / "one"])
+    lock = tmp_path / f"{living.name}.lock"
+    with lock.open("wb") as held:
+        assert os_lock.take(held)
+        made(tmp_path / "one")
+    assert sorted(tmp_path.iterdir()) == sorted([living, lock, others, tmp_path / "one"])
 
 
 def test_a_mark_is_no_pickle_and_names_its_files(tmp_path: Path) -> None:

@@ -306,7 +306,7 @@ def test_ids_are_mapped_and_not_held(text: Path, large: None, tmp_path: Path) ->
 )
 def test_what_was_read_of_a_file_does_not_stay_in_memory(text: Path, large: None, tmp_path: Path) -> None:
     def resident() -> int:
-        lines = iter(Path("/proc/self/smaps").read_text().splitlines())
+        lines = iter(Path("/proc/self/smaps").read_text(encoding="utf-8").splitlines())
         return sum(
             int(next(line for line in lines if line.startswith("Rss:")).split()[1])
             for line in lines

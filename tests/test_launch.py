@@ -41,7 +41,7 @@ def started(words: Sequence[object], folder: Path, **environment: str) -> "subpr
 def children(process: int) -> list[int]:
     """The processes that ``process`` has started and that still run."""
     found = Path(f"/proc/{process}/task/{process}/children")
-    return [int(word) for word in found.read_text().split()] if found.is_file() else []
+    return [int(word) for word in found.read_text(encoding="utf-8").split()] if found.is_file() else []
 
 
 def free_port() -> int:
@@ -54,7 +54,7 @@ def free_port() -> int:
 def ended(process: int) -> bool:
     """Whether it is gone, or waits only to be asked how it ended."""
     path = Path(f"/proc/{process}/stat")
-    return not path.is_file() or path.read_text().rpartition(")")[2].split()[0] == "Z"
+    return not path.is_file() or path.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "Z"
 
 
 def until(happened: Callable[[], object], seconds: float = 60) -> None:

@@ -46,7 +46,7 @@ def _haste(tmp_path: Path) -> Iterator[None]:
 def write(path: Path, vocabulary: int) -> None:
     ours = ByteBpe(vocabulary=vocabulary)
     ours.learn(["The sun was warm. The sun was warm and the cat sat."] * 3)
-    path.write_text(json.dumps(ours.to_json()))
+    path.write_text(json.dumps(ours.to_json()), encoding="utf-8")
 
 
 @pytest.fixture

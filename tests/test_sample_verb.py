@@ -178,7 +178,7 @@ def test_a_prompt_comes_from_standard_input_or_is_no_prompt_at_all(
     study: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, words = run_of(study, "plain"), ["--characters", 20, "--go-on"]
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"Tom saw\n")))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"Tom saw\n"), encoding="utf-8"))
     assert (
         lines(run, run_of(study, "turned"), "--prompt", "-", *words)[0]
         == lines(run, "--prompt", "Tom saw", *words)[0]

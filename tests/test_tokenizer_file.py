@@ -64,7 +64,7 @@ def write(path: Path, content: str = WRITTEN, **ours: Any) -> None:
 def test_the_bytes_are_these(tokenizer: Bpe, path: Path, config: Path):
     tokenizer_file.save(tokenizer, RESOLVED, path)
     assert path.read_bytes() == WRITTEN.encode()
-    assert json.loads(config.read_text()) == CONFIG
+    assert json.loads(config.read_text(encoding="utf-8")) == CONFIG
     assert set(path.parent.iterdir()) == {path, config}
     before = config.read_bytes()
     tokenizer_file.save(tokenizer, RESOLVED, path.parent)
@@ -183,16 +183,16 @@ def refused(path: Path, wrong: str) -> None:
 @pytest.mark.parametrize("key", list(CONFIG["onechange"]))
 def test_a_config_without_one_of_its_keys_is_refused(path: Path, config: Path, key: str):
     write(path)
-    content = json.loads(config.read_text())
+    content = json.loads(config.read_text(encoding="utf-8"))
     del content["onechange"][key]
-    config.write_text(json.dumps(content))
+    config.write_text(json.dumps(content), encoding="utf-8")
     refused(path, f"`{key}`")
 
 
 @pytest.mark.parametrize("key", ["tokenizer_class", "clean_up_tokenization_spaces"])
 def test_a_config_that_would_have_others_load_it_otherwise_is_refused(path: Path, config: Path, key: str):
     write(path)
-    config.write_text(json.dumps({**CONFIG, key: True}))
+    config.write_text(json.dumps({**CONFIG, key: True}), encoding="utf-8")
     refused(path, "tokenizer_config.json beside it: ")
 
 
@@ -200,12 +200,15 @@ def test_a_config_that_would_have_others_load_it_otherwise_is_refused(path: Path
 def test_who_brings_another_s_file_is_told_how_to_use_it(path: Path, config: Path, beside: Any):
     path.write_text(WRITTEN, encoding="utf-8")
     if beside is not None:
-        config.write_text(json.dumps(beside))
+        config.write_text(json.dumps(beside), encoding="utf-8")
     refused(path, r'onechange did not save it.* name = "pretrained", source = ".*tokenizer\.json" ')
 
 
 def test_a_file_of_the_first_format_says_so(path: Path):
-    path.write_text('{"format":1,"name":"character","version":1,"settings":{},"state":{"alphabet":"a"}}\n')
+    path.write_text(
+        '{"format":1,"name":"character","version":1,"settings":{},"state":{"alphabet":"a"}}\n',
+        encoding="utf-8",
+    )
     refused(path, "its format is 1, this onechange reads format 2: learn it anew")
 
 

@@ -89,7 +89,7 @@ def wait_for(true: Callable[[], bool]) -> None:
 def gone(pid: int) -> bool:
     """Whether the process has ended; one that no one has waited for yet has too."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "Z"
     except OSError:
         return not alive(pid)
 

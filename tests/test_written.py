@@ -176,9 +176,9 @@ def copied(study: Path, folder: Path) -> StudyFolder:
 
 
 def altered(path: Path, change: Any) -> None:
-    content = json.loads(path.read_text())
+    content = json.loads(path.read_text(encoding="utf-8"))
     change(content)
-    path.write_text(json.dumps(content))
+    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def test_a_folder_of_an_earlier_version_is_still_read(study: Path, tmp_path: Path):

@@ -1,9 +1,13 @@
 """Files and folders that are there whole or not at all, whatever happens while they are written."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+PATIENCE = 5.0 if os.name == "nt" else 0.0
+"""Seconds. Windows replaces no file that another process has open, be it but for the instant of a look."""
 
 
 def write(path: Path, content: bytes | str) -> None:
@@ -17,7 +21,7 @@ def write(path: Path, content: bytes | str) -> None:
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
-        unfinished.replace(path)
+        replace(unfinished, path)
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
@@ -46,8 +50,21 @@ def folder(path: Path, fill: Callable[[Path], None]) -> None:
     sync(unfinished)
     if path.exists():
         remove(path)
-    unfinished.replace(path)
+    replace(unfinished, path)
     sync(path.parent)
+
+
+def replace(new: Path, path: Path) -> None:
+    """Give ``new`` the name ``path``, whatever had it. What is being read may have to be waited for."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            new.replace(path)
+            return
+        except PermissionError:
+            if time.monotonic() >= until:
+                raise
+        time.sleep(0.01)
 
 
 def remove(path: Path) -> None:
@@ -59,8 +76,10 @@ def remove(path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Ask the operating system to put a file or a folder's entries on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
+    """Ask the operating system to put a file or a folder's entries on the disk; Windows does the latter by itself."""
+    if os.name == "nt" and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Set
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -57,7 +58,7 @@ class Checkpoints:
             _save(optimizer_state(model, optimizer), folder / OPTIMIZER)
             marks = {name: digest.of_file(folder / name) for name in (MODEL, OPTIMIZER)}
             with atomic.naming(folder / STATE):
-                (folder / STATE).write_text(_sealed({"step": step, "files": marks, **state}))
+                (folder / STATE).write_bytes(_sealed({"step": step, "files": marks, **state}).encode())
 
         atomic.folder(self.at(step), fill)
 
@@ -116,7 +117,10 @@ class Checkpoints:
         names = [self.at(step).name for step in kept]
         for folder in sorted(self.folder.glob("step-*")):
             if folder.name not in names:
-                atomic.remove(folder)
+                with suppress(
+                    PermissionError
+                ):  # Windows deletes no file that is being read; the next time it will
+                    atomic.remove(folder)
 
     def load(self, step: int, model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
         """Put a checkpoint's weights and optimizer state in place; returns its state.

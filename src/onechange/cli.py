@@ -1,17 +1,26 @@
 """The command line: verbs only. What a verb does stands in `onechange.verbs`, imported when it is used."""
 
 import os
-import shlex
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from onechange import mistake
 from onechange.stopping import Stopped
-from onechange.verbs.arguments import AsJson, Data, RunFolder, SomeText, Tokenizers, TokenizerWord
+from onechange.verbs import completing, ending
+from onechange.verbs.arguments import (
+    AsJson,
+    Data,
+    RunFolder,
+    SomeText,
+    StudyFolder,
+    Tokenizers,
+    TokenizerWord,
+)
+from onechange.verbs.run_options import run
 from onechange.verbs.sample_options import Checkpoint, Trust, WeightsWord, sample
 
 app = typer.Typer(
@@ -25,83 +34,17 @@ tokenizer_app = typer.Typer(no_args_is_help=True, help="How text becomes tokens.
 app.add_typer(corpus_app, name="corpus")
 app.add_typer(tokenizer_app, name="tokenizer")
 
-DEFAULT_STUDY = "tokenizers-and-positions"
-
-
-@app.command()
-def run(
-    study: Annotated[
-        str | None,
-        typer.Argument(metavar="STUDY", help=f"A built-in study or a file. Default: {DEFAULT_STUDY}."),
-    ] = None,
-    scale: Annotated[
-        str | None, typer.Option(help="tiny, quick, full, large, or the study's own. Default: quick.")
-    ] = None,
-    data: Data = None,
-    out: Annotated[Path | None, typer.Option(help="Folder. Default: runs/<study>-<scale>-<corpus>.")] = None,
-    seeds: Annotated[
-        str | None, typer.Option(help="How many, from 0; or a list such as 3,5. Default: 1.")
-    ] = None,
-    arm: Annotated[list[str] | None, typer.Option(help="Only this arm; may be repeated.")] = None,
-    processes: Annotated[
-        int | None, typer.Option(help="Spread every run over this many processes. Default: 1.")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the study in the folder.")] = False,
-    on_nonfinite: Annotated[
-        str, typer.Option(help="A loss or gradient that is not finite: stop, or skip that update.")
-    ] = "stop",
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, help="How many runs go side by side. Default: as many as there is room for."),
-    ] = None,
-    track: Annotated[
-        list[str] | None,
-        typer.Option(help="tensorboard, or some.package:Class, is told how runs go; may be repeated."),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Train on the machines of a Ray cluster: HOST:PORT, auto, or local, which starts one here.",
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would run, and how long it would take.")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Train every arm of a study, measure, sample, and write the report."""
-    # Before torch is imported: what its connections say of a lost process is said here, in one line.
-    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
-    from onechange.verbs import asking
-
-    request = asking.Request(
-        study,
-        scale,
-        data,
-        out,
-        seeds,
-        arm or [],
-        resume,
-        on_nonfinite,
-        processes,
-        jobs,
-        track or [],
-        cluster,
-    )
-    if dry_run:
-        from onechange.verbs import previewing
-
-        previewing.dry_run(request, as_json)
-    else:
-        from onechange.verbs import running
-
-        running.run(request, as_json)
+app.command()(run)
 
 
 @app.command("list")
 def list_(
-    what: Annotated[str, typer.Argument(help="studies, scales, or a family such as position.")] = "families",
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="studies, scales, or a family such as position.", autocompletion=completing.lists
+        ),
+    ] = "families",
     as_json: AsJson = False,
 ) -> None:
     """What there is to choose from: studies, scales, families and their members."""
@@ -111,7 +54,9 @@ def list_(
 
 
 @app.command()
-def new(file: Annotated[Path, typer.Argument(help="The study file to write; it must not exist.")]) -> None:
+def new(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The study file to write; it must not exist.")],
+) -> None:
     """Write a commented study file to start from."""
     from onechange.verbs import starting
 
@@ -162,9 +107,15 @@ def export(
 def compare(
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN...", help="Folders of runs, OUT/arms/ARM/seed-N, or of arms: all seeds."),
+        typer.Argument(
+            metavar="RUN...",
+            help="Folders of runs, OUT/arms/ARM/seed-N, or of arms: all seeds.",
+            autocompletion=completing.runs,
+        ),
     ],
-    checkpoint: Annotated[str, typer.Option(help="best or last.")] = "best",
+    checkpoint: Annotated[
+        str, typer.Option(help="best or last.", autocompletion=completing.best_or_last)
+    ] = "best",
     as_json: AsJson = False,
 ) -> None:
     """Set finished runs of any studies against the first, and list which laws hold between them."""
@@ -174,9 +125,7 @@ def compare(
 
 
 @app.command()
-def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")], as_json: AsJson = False
-) -> None:
+def report(folder: StudyFolder, as_json: AsJson = False) -> None:
     """Write report.html, report.md and results.json of a study anew, and show ladder and table."""
     from onechange.verbs import reporting
 
@@ -184,9 +133,7 @@ def report(
 
 
 @app.command()
-def status(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")], as_json: AsJson = False
-) -> None:
+def status(folder: StudyFolder, as_json: AsJson = False) -> None:
     """Where every run of a study stands: finished, running, stopped, failed or not started."""
     from onechange.verbs import standing
 
@@ -196,7 +143,12 @@ def status(
 @app.command()
 def ui(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A study's folder, or one that holds several studies.")
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            help="A study's folder, or one that holds several studies.",
+            autocompletion=completing.studied,
+        ),
     ],
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8765,
     host: Annotated[
@@ -212,7 +164,7 @@ def ui(
 
 @app.command()
 def plan(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A study's folder.")],
+    folder: StudyFolder,
     resolution: Annotated[
         float,
         typer.Option(help="The difference, in nats per character, that the study shall be able to find."),
@@ -236,7 +188,12 @@ def doctor(as_json: AsJson = False) -> None:
 @corpus_app.command("describe")
 def corpus_describe(
     source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="storyworld, tinystories[:PATH], file:PATH")
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="storyworld, tinystories[:PATH], file:PATH",
+            autocompletion=completing.corpora,
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:
@@ -291,25 +248,23 @@ def tokenizer_compare(
     comparing_tokenizers.compare(what, data, width, layers, text, page, as_json)
 
 
-UsageError: type[Exception] = typer.BadParameter.__mro__[1]
-"""Words that fit no command; typer does not export its name."""
-
-
 def main() -> None:
     """Run the command line. A person's mistake is one line on standard error and exit status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        ending.write_anything(stream)
     try:
         status = app(standalone_mode=False) or 0
         if status == 130:  # how typer tells of Ctrl-C
-            _stopped("stopped", signal.SIGINT)
+            ending.stopped("stopped", signal.SIGINT)
         sys.stdout.flush()
     except typer.Abort:
-        status = _stopped("stopped", signal.SIGINT)
+        status = ending.stopped("stopped", signal.SIGINT)
     except Stopped as error:
-        status = _stopped(str(error), error.signal)
+        status = ending.stopped(str(error), error.signal)
     except SystemExit as end:  # of runs side by side: their jobs have saved
-        status = _stopped("stopped", signal.SIGTERM) if end.code == 128 + signal.SIGTERM else end.code
-    except UsageError as error:
-        status = _misused(error)
+        status = ending.stopped("stopped", signal.SIGTERM) if end.code == 128 + signal.SIGTERM else end.code
+    except ending.UsageError as error:
+        status = ending.misused(error)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left: nothing to say
         status = 141
@@ -319,23 +274,3 @@ def main() -> None:
         print(f"onechange: {mistake.sentence(error)}", file=sys.stderr)
         status = 2
     sys.exit(status)
-
-
-def _stopped(what: str, number: int) -> int:
-    """Say what was stopped and how to go on; returns the exit status that a shell gives to the signal."""
-    words = sys.argv[1:]
-    go_on = ""
-    if words[:1] == ["run"] and "--dry-run" not in words:
-        resume = [] if "--resume" in words else ["--resume"]
-        go_on = f"; to go on: {shlex.join(['onechange', *words, *resume])}"
-    print(f"\nonechange: {what}{go_on}", file=sys.stderr)
-    return 128 + number
-
-
-def _misused(error: Any) -> int:
-    """One line for words that fit no command; nothing where the help was shown instead."""
-    message = " ".join(error.format_message().split())
-    if message:
-        command = error.ctx.command_path if error.ctx else "onechange"
-        print(f"onechange: {message.removesuffix('.')}; see {command} --help", file=sys.stderr)
-    return error.exit_code

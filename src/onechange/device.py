@@ -4,7 +4,6 @@ First weights, batches and losses begin and end on the processor whatever the de
 sums are float64 there.
 """
 
-import resource
 import sys
 from pathlib import Path
 from typing import Literal
@@ -31,6 +30,19 @@ def chosen(wanted: str) -> Device:
             return device
     has = ", ".join(repr(device) for device, found in there.items() if found)
     raise ValueError(f"device = {wanted!r}: this machine has none; it has {has}")
+
+
+def names() -> list[str]:
+    """Every device that torch can compute on here, the processor last."""
+    cuda = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+    return [*cuda, *(["mps"] if torch.backends.mps.is_available() else []), "cpu"]
+
+
+def build() -> str:
+    """What torch was built for."""
+    if torch.version.cuda:
+        return f"for CUDA {torch.version.cuda}"
+    return f"for ROCm {torch.version.hip}" if torch.version.hip else "without CUDA"
 
 
 def place(device: Device, local_rank: int = 0) -> torch.device:
@@ -85,14 +97,23 @@ def synchronize(device: torch.device) -> None:
         torch.mps.synchronize()
 
 
-def peak_memory(device: torch.device) -> int:
-    """The most bytes that this process has held: of the device's memory on CUDA, else of the machine's."""
+def peak_memory(device: torch.device) -> int | None:
+    """The most bytes that this process has held: of the device's memory on CUDA, else of the machine's.
+
+    ``None`` where that is not known: on Windows.
+    """
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
     if (
         status := Path("/proc/self/status")
     ).is_file():  # what the system counts below includes who started this process
-        held = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        held = next(
+            line for line in status.read_text("ascii", "replace").splitlines() if line.startswith("VmHWM:")
+        )
         return int(held.split()[1]) * 1024
+    try:
+        import resource
+    except ImportError:
+        return None
     unit = 1 if sys.platform == "darwin" else 1024  # Linux counts kilobytes, macOS bytes
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

@@ -116,7 +116,9 @@ def release(ids: Integer[np.ndarray, " tokens"]) -> None:
     base: object = ids
     while isinstance(base, np.ndarray):
         base = base.base
-    if isinstance(base, mmap.mmap):
+    if isinstance(base, mmap.mmap) and hasattr(
+        base, "madvise"
+    ):  # Windows has none, and takes memory back itself
         base.madvise(mmap.MADV_DONTNEED)
 
 

@@ -5,7 +5,6 @@ what the folder is about and the size and checksum of every file in it; the mark
 """
 
 import errno
-import fcntl
 import hashlib
 import json
 import os
@@ -13,11 +12,11 @@ import shutil
 import tempfile
 import zlib
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from onechange import atomic
+from onechange import atomic, scratch
 
 MARK = "finished.json"
 _UNFINISHED = ".part"
@@ -109,8 +108,7 @@ def _no_room(place: Path, why: str, expected: int) -> str:
 
 
 def _make(folder: Path, fill: Fill) -> None:
-    sweep(folder)
-    with unfinished(folder) as part:
+    with scratch.folder(f".{folder.name}-", folder.parent, _UNFINISHED) as part:
         with closing(Filling(part)) as filling:
             content = json.dumps({**fill(filling), "files": filling.files()}).encode()
         atomic.write(part / MARK, hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
@@ -149,7 +147,7 @@ def remove(folder: Path) -> None:
     """Delete a folder of the cache: first it has its name no more, so that no one finds half of it."""
     away = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-", suffix=_UNFINISHED))
     with suppress(FileNotFoundError):  # another process was faster
-        folder.rename(away)
+        folder.rename(away / folder.name)
     shutil.rmtree(away, ignore_errors=True)
 
 
@@ -165,36 +163,3 @@ def _checksum(path: Path) -> int:
     for chunk in chunks(path):
         found = zlib.crc32(chunk, found)
     return found
-
-
-@contextmanager
-def unfinished(folder: Path) -> Iterator[Path]:
-    """An empty folder beside ``folder``, locked while it is filled, gone afterwards unless it was renamed."""
-    while True:
-        part = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-", suffix=_UNFINISHED))
-        handle = os.open(part, os.O_RDONLY)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        if part.exists():  # another process may have swept it away before it was locked
-            break
-        os.close(handle)
-    try:
-        yield part
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-        os.close(handle)
-
-
-def sweep(folder: Path) -> None:
-    """Remove what killed processes left of ``folder``: what is unfinished and no one holds the lock of."""
-    for part in folder.parent.glob(f".{folder.name}-*{_UNFINISHED}"):
-        try:
-            handle = os.open(part, os.O_RDONLY)
-        except OSError:
-            continue
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(part, ignore_errors=True)
-        except BlockingIOError:
-            pass
-        finally:
-            os.close(handle)

@@ -41,7 +41,7 @@ def beating(
         }
         unfinished = path.with_name(f"{path.name}.part")
         with suppress(OSError):
-            unfinished.write_text(json.dumps(content) + "\n", encoding="utf-8")
+            unfinished.write_bytes(json.dumps(content).encode() + b"\n")
             unfinished.replace(path)
 
     try:

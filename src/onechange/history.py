@@ -19,8 +19,8 @@ class History:
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Add a row and put it on the disk."""
-        with atomic.naming(self.path), self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+        with atomic.naming(self.path), self.path.open("ab") as file:
+            file.write(json.dumps(row).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
 

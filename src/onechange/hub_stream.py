@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
 from onechange import __version__
@@ -39,11 +40,10 @@ class HubFile:
     @property
     def url(self) -> str:
         """Its address at the endpoint that the hub client uses now."""
-        from huggingface_hub import hf_hub_url
-
+        client = _client()
         # the client reads the variable once, when it is imported; a later change is meant too
         endpoint = os.environ.get("HF_ENDPOINT", "").rstrip("/") or None
-        return hf_hub_url(
+        return client.hf_hub_url(
             self.dataset, self.name, repo_type="dataset", revision=self.revision, endpoint=endpoint
         )
 
@@ -86,6 +86,17 @@ def read(file: HubFile, cache: Path | None, expected: int | None = None) -> Iter
                 yield chunk
     with suppress(FileNotFoundError):  # another process was first
         beginning.replace(whole)
+
+
+def _client() -> ModuleType:
+    """The hub's own client, which comes with an extra; a `HubError` says which."""
+    try:
+        import huggingface_hub
+    except ImportError:
+        raise HubError(
+            "the hub is read with huggingface-hub, which is not installed: pip install 'onechange[hub]'"
+        ) from None
+    return huggingface_hub
 
 
 def _download(url: str, offset: int, expected: int | None):

@@ -1,10 +1,11 @@
 """The program of a process that trains runs for a study: orders on standard input, reports on standard output.
 
-Both are JSON lines; see `onechange.orders`. SIGTERM asks it to stop; a step that it makes is finished and saved
-(`onechange.stopping`). The end of standard
-input ends the process at once, whatever it is doing: its study is gone or needs it no more.
+Both are JSON lines; see `onechange.orders`. SIGTERM asks it to stop, and so does an empty line; a step that it makes is
+finished and saved (`onechange.stopping`). The end of standard input ends the process at once, whatever it is doing: its
+study is gone or needs it no more.
 """
 
+import _thread
 import os
 import queue
 import signal
@@ -18,6 +19,7 @@ from typing import BinaryIO
 import msgspec
 
 from onechange import mistake, outside, stopping
+from onechange.job_process import STOP
 from onechange.orders import Order, Refused, Remarked, Report, Stepped, Stopped, carry_out
 from onechange.texts import Texts
 from onechange.training import Moment
@@ -38,7 +40,10 @@ class Job:
     def listen(self) -> None:
         """Take in orders until there is no study any more; then end the process."""
         for line in self._orders:
-            self._waiting.put(line)
+            if line.strip() == STOP:
+                _thread.interrupt_main(signal.SIGTERM)  # as if it had been sent, on every system
+            else:
+                self._waiting.put(line)
         os._exit(0)
 
     def stop(self, number: int, frame: FrameType | None) -> None:

@@ -11,8 +11,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from onechange import apart
+
 PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from onechange.job import main; main()"
 """What a job runs, told where modules lie: the same ones, whatever lies in the working folder."""
+
+
+STOP = b""
+"""The line that asks for the end."""
 
 
 class JobProcess:
@@ -28,18 +34,15 @@ class JobProcess:
         """``modules`` is its `sys.path` and ``environment`` its variables, of this process unless given."""
         self._inbox = inbox
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the process)
-        # A blocked signal is inherited: Ctrl-C reaches the whole group, and a job must not die of it before it saved.
-        unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
+        with apart.deaf():  # a job must not die of Ctrl-C before it has saved
             self._process = subprocess.Popen(
                 [sys.executable, "-c", program, *(sys.path if modules is None else modules)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._complaints,
                 env=os.environ if environment is None else environment,
+                creationflags=apart.GROUP,
             )
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
         threading.Thread(target=self._listen, daemon=True).start()
 
     def send(self, line: bytes) -> None:
@@ -50,8 +53,8 @@ class JobProcess:
             self._process.stdin.flush()
 
     def stop(self) -> None:
-        """Ask for the end of its run after the step that it makes."""
-        self._process.terminate()
+        """Ask for the end of its run after the step that it makes: not by a signal, Windows has none to send."""
+        self.send(STOP)
 
     def close(self) -> None:
         """End its input, and thereby the process."""

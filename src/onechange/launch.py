@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from torch.distributed import PrefixStore, TCPStore  # type: ignore[reportPrivateImportUsage]  # torch documents these names, and marks them as private
 
+from onechange import apart
 from onechange.processes import ALONE, Group, Lost, patience
 
 MOST_PROCESSES = 1024
@@ -140,6 +141,7 @@ def _child(rank: int, size: int, port: int) -> "subprocess.Popen[bytes]":
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         start_new_session=True,
+        creationflags=apart.GROUP,
     )
 
 

@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from onechange import atomic
+
 _FORMAT = 1
 
 
@@ -37,7 +39,7 @@ def keep(file: Path, content: Mapping[str, Any]) -> None:
         try:
             with os.fdopen(handle, "wb") as new:
                 new.write(hashlib.sha256(text).hexdigest().encode() + b"\n" + text)
-            Path(name).replace(file)
+            atomic.replace(Path(name), file)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise

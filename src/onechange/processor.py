@@ -13,8 +13,8 @@ from typing import Any
 from onechange import __version__
 from onechange.recipe import Precision
 
-REPORTED = ("torch", "numpy", "safetensors", "scipy", "altair", "huggingface-hub")
-REPORTED_WHERE_INSTALLED = ("tokenizers", "tiktoken")
+REPORTED = ("torch", "numpy", "safetensors", "scipy", "altair")
+REPORTED_WHERE_INSTALLED = ("huggingface-hub", "tokenizers", "tiktoken")
 
 
 def has_fast_bf16() -> bool:
@@ -30,7 +30,8 @@ def has_fast_bf16() -> bool:
 
 def why_not_compile() -> str | None:
     """What `torch.compile` lacks here, in words, or ``None`` if it can be used."""
-    compiler = os.environ.get("CXX", "clang++" if sys.platform == "darwin" else "g++")  # torch tries no other
+    usual = {"darwin": "clang++", "win32": "cl"}.get(sys.platform, "g++")  # torch tries no other
+    compiler = os.environ.get("CXX", usual)
     if shutil.which(compiler) is None:
         return f"no C++ compiler was found ({compiler})"
     if not (Path(sysconfig.get_paths()["include"]) / "Python.h").is_file():
@@ -92,7 +93,7 @@ def versions() -> dict[str, str]:
 
 def _cpuinfo() -> str:
     path = Path("/proc/cpuinfo")
-    return path.read_text() if path.is_file() else ""
+    return path.read_text("utf-8", "replace") if path.is_file() else ""
 
 
 def _cpuinfo_fields(name: str) -> set[str]:

@@ -106,7 +106,8 @@ def _must_answer(address: str) -> None:
         asked = subprocess.run(
             [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address],
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=SECONDS_TO_ANSWER,
         )
         if asked.returncode == 0:

@@ -207,7 +207,9 @@ def _run(path: Path, seed: int, steps: int) -> dict[str, Any]:
         "tokens_per_second": speed(history, "tokens"),
         "characters_per_second": speed(history, "characters"),
         "steps_left_out": seconds[last].get("left_out", 0) if last else 0,
-        "peak_memory_bytes": max((row["peak_memory_bytes"] for row in seconds.values()), default=None),
+        "peak_memory_bytes": max(
+            (held for row in seconds.values() if (held := row["peak_memory_bytes"]) is not None), default=None
+        ),
         "best": _figures(measures["best"], path) if measures else None,
         "last": _figures(measures["last"], path) if measures else None,
         "stopped_early": status == "finished" and last < steps,

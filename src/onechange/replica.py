@@ -31,7 +31,7 @@ def names(run: Path) -> list[str]:
         for name in files:
             path = Path(folder, name)
             if name != ".lock" and not name.endswith(".part") and stat.S_ISREG(_status(path)):
-                found.append(str(path.relative_to(run)))
+                found.append(path.relative_to(run).as_posix())
     return sorted(found)
 
 
@@ -138,9 +138,9 @@ def _folder(path: Path, contained: Iterable[str], read: Callable[[str], Iterable
 
 def _delete_others(run: Path, photo: Mapping[str, Mark]) -> None:
     """Delete what the photograph does not show: a checkpoint as `Checkpoints.tidy` does, and what was unfinished."""
-    kept = {str(above) for name in photo for above in Path(name).parents}
+    kept = {above.as_posix() for name in photo for above in Path(name).parents}
     for folder in (run / CHECKPOINTS).glob("step-*"):
-        if str(folder.relative_to(run)) not in kept:
+        if folder.relative_to(run).as_posix() not in kept:
             atomic.remove(folder)
     for name in names(run):
         if name not in photo:

@@ -1,10 +1,11 @@
 """The lock on a run's folder: one process at a time writes there. The operating system frees it with its process."""
 
-import fcntl
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from onechange import os_lock
 
 PATIENCE = 10.0
 """Seconds to wait for a writer that is about to end: a job whose study was killed a moment ago."""
@@ -17,26 +18,15 @@ def locked(run: Path, patience: float | None = None) -> Iterator[None]:
     ``None`` is `PATIENCE`.
     """
     run.mkdir(parents=True, exist_ok=True)
-    with (run / ".lock").open("w") as file:
+    with (run / ".lock").open("ab") as file:
         until = time.monotonic() + (PATIENCE if patience is None else patience)
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= until:
-                    raise BlockingIOError(f"{run} is in use: another process trains this run") from None
+        while not os_lock.take(file):
+            if time.monotonic() >= until:
+                raise BlockingIOError(f"{run} is in use: another process trains this run")
             time.sleep(0.05)
         yield
 
 
 def is_locked(run: Path) -> bool:
     """Whether a process holds the folder ``run`` now, as one that trains there does."""
-    try:
-        with (run / ".lock").open() as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except BlockingIOError:
-        return True
-    return False
+    return os_lock.is_taken(run / ".lock")

@@ -29,6 +29,14 @@ from onechange.tuning import Tuning
 
 DEMONSTRATION = "Lucy found a small box under her bed. When she opened it,"
 """The sentence that shows how tokenizers split, and the prompt where none is given: the article's first."""
+_DEVICES = {
+    "con",
+    "prn",
+    "aux",
+    "nul",
+    *(f"{port}{number}" for port in ("com", "lpt") for number in range(10)),
+}
+"""Names that no file of Windows has, whatever their ending."""
 
 
 class Arm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"parent": "from"}):
@@ -67,8 +75,15 @@ class Study(
                 raise ValueError(
                     f"arm {name!r}: a name has 1 to 64 letters, digits, '.', '_' or '-', a letter or digit first"
                 )
+            if name.endswith(".") or name.partition(".")[0].lower() in _DEVICES:
+                raise ValueError(f"arm {name!r}: Windows can have no folder of this name; choose another")
             if names.count(name) > 1:
                 raise ValueError(f"arm {name!r} stands twice: names must differ")
+            if twin := next((one for one in names if one != name and one.lower() == name.lower()), None):
+                raise ValueError(
+                    f"arms {name!r} and {twin!r}: names must differ in more than capitals, or Windows and macOS give "
+                    "both one folder"
+                )
         for place, arm in enumerate(self.arms):
             if arm.parent not in names[: place + 1]:
                 raise ValueError(

@@ -1,6 +1,5 @@
 """The folder of a study: where everything lies, how it was started, and the lock that keeps two processes apart."""
 
-import fcntl
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from onechange import atomic, family, json_file, outside, shapes, study_file, untrusted
+from onechange import atomic, family, json_file, os_lock, outside, shapes, study_file, untrusted
 from onechange.outside import Declared
 from onechange.plan import Means, Plan
 from onechange.recipe import Device
@@ -129,15 +128,11 @@ class StudyFolder:
         """Hold the study; a `BlockingIOError` says that another process does. The lock ends with its process."""
         self.path.mkdir(parents=True, exist_ok=True)
         untrusted.stay_inside(self.path)
-        with (self.path / ".lock").open("w") as file:
+        with (self.path / ".lock").open("ab") as file:
             for left in reversed(range(TRIES)):
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os_lock.take(file):
                     break
-                except BlockingIOError:
-                    if not left:
-                        raise BlockingIOError(
-                            f"{self.path} is in use: another process runs this study"
-                        ) from None
+                if not left:
+                    raise BlockingIOError(f"{self.path} is in use: another process runs this study")
                 time.sleep(0.02)
             yield

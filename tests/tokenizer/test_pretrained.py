@@ -223,7 +223,7 @@ def test_a_source_that_is_none_is_one_line(source: str, message: str):
     ],
 )
 def test_a_file_that_is_none_is_named(change: dict[str, Any], message: str, tmp_path: Path):
-    content = {**json.loads(Path(turns["source"][0]).read_text()), **change}
+    content = {**json.loads(Path(turns["source"][0]).read_text(encoding="utf-8")), **change}
     (tmp_path / "tokenizer.json").write_text(json.dumps(content))
     with pytest.raises(ValueError, match=message) as raised:
         learned(Pretrained(source=str(tmp_path)))

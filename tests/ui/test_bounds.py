@@ -236,7 +236,11 @@ def test_a_hundred_clients_at_once(server: Server, studies: Path):
 def _memory() -> int:
     """Bytes that this process holds now."""
     pages = Path("/proc/self/statm")
-    return int(pages.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if pages.is_file() else 0
+    return (
+        int(pages.read_text(encoding="utf-8").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        if pages.is_file()
+        else 0
+    )
 
 
 def test_a_stream_is_told_news_and_ends_with_the_server(server: Server, studies: Path):

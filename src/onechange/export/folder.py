@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from onechange import atomic, finished
+from onechange import atomic, scratch
 
 Made = TypeVar("Made")
 
@@ -27,8 +27,7 @@ def make(folder: Path, fill: Callable[[Path], Made]) -> Made:
     check_free(folder)
     with _naming(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        finished.sweep(folder)
-        with finished.unfinished(folder) as part:
+        with scratch.folder(f".{folder.name}-", folder.parent, ".unfinished") as part:
             inner = part / "export"  # which others may read, as they may not `part`
             inner.mkdir()
             made = fill(inner)

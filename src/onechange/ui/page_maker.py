@@ -6,14 +6,16 @@ nobody has asked for a while: it holds several hundred megabytes.
 
 import json
 import os
-import select
+import queue
 import sys
+import threading
 import time
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from onechange import record
+from onechange import apart, record
 from onechange.report import page, study
 from onechange.study_folder import StudyFolder
 from onechange.ui import reading, sheets
@@ -50,15 +52,39 @@ def answer(asked: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
 
 def main() -> None:
     """Answer until the input ends. How much of the processor's time an answer took is told with it."""
-    os.nice(NICENESS)
+    apart.give_way(NICENESS)
+    asked = _lines()
     spent, output = 0.0, sys.stdout.buffer
     sys.stdout = sys.stderr  # nothing else may get between the pages
-    while select.select([sys.stdin], [], [], IDLE_SECONDS)[0] and (line := sys.stdin.buffer.readline()):
+    while line := _next(asked, IDLE_SECONDS):
         told, made = answer(json.loads(line))
         before, spent = spent, time.process_time()
         told |= {"bytes": len(made), "seconds": spent - before}
         output.write(json.dumps(told).encode() + b"\n" + made)
         output.flush()
+
+
+def _lines() -> "queue.SimpleQueue[bytes]":
+    """The lines of standard input as they come, an empty one at its end. Windows waits for a pipe in no other way."""
+    found: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+    def read() -> None:
+        with os.fdopen(
+            0, "rb", buffering=0, closefd=False
+        ) as lines:  # without a buffer: its lock would outlive us
+            for line in iter(lines.readline, b""):
+                found.put(line)
+        found.put(b"")
+
+    threading.Thread(target=read, daemon=True).start()
+    return found
+
+
+def _next(lines: "queue.SimpleQueue[bytes]", patience: float) -> bytes:
+    """The next line; an empty one at the end, and where none comes within ``patience`` seconds."""
+    with suppress(queue.Empty):
+        return lines.get(timeout=patience)
+    return b""
 
 
 if __name__ == "__main__":

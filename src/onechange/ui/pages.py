@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from onechange import apart
 from onechange.ui.reading import SHARE, Reader, version
 
 PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from onechange.ui.page_maker import main; main()"
@@ -120,7 +121,7 @@ async def _start() -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         sys.executable, "-c", PROGRAM, *sys.path,
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C is for the server, which ends it
+        creationflags=apart.GROUP, start_new_session=True,  # Ctrl-C is for the server, which ends it
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import os
 import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
@@ -88,4 +89,4 @@ def where_it_stands(path: Path) -> dict[str, Any]:
 
 def trouble(error: Exception, path: Path) -> str:
     """The error's line, without the way to the folder: that is nobody's business who looks from afar."""
-    return mistake.sentence(error).replace(f"{path}/", "").replace(str(path), path.name)
+    return mistake.sentence(error).replace(f"{path}{os.sep}", "").replace(str(path), path.name)

@@ -6,9 +6,14 @@ from typing import Annotated
 import typer
 
 from onechange.sampling import CHARACTERS, Sampling
+from onechange.verbs import completing
 
 Checkpoint = Annotated[
-    str, typer.Option(help="best, last, or step-N where the checkpoint of that step is still there.")
+    str,
+    typer.Option(
+        help="best, last, or step-N where the checkpoint of that step is still there.",
+        autocompletion=completing.checkpoints,
+    ),
 ]
 Trust = Annotated[
     bool,
@@ -17,7 +22,8 @@ Trust = Annotated[
 WeightsWord = Annotated[
     str,
     typer.Option(
-        help="How the model's weights are held: float32, bf16 or int8 (faster, a little less exact)."
+        help="How the model's weights are held: float32, bf16 or int8 (faster, a little less exact).",
+        autocompletion=completing.weights,
     ),
 ]
 _USUAL = Sampling()
@@ -30,6 +36,7 @@ def sample(
             metavar="RUN...",
             help="Folders OUT/arms/ARM/seed-N; an arm's stands for its first finished seed, a study's for those of all "
             "its arms.",
+            autocompletion=completing.runs,
         ),
     ],
     prompt: Annotated[

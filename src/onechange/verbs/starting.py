@@ -12,7 +12,7 @@ def new(file: Path) -> None:
     if file.suffix != ".toml":
         raise ValueError(f"{file}: a study file's name ends in .toml")
     try:
-        with file.open("x", encoding="utf-8") as opened:
+        with file.open("x", encoding="utf-8", newline="\n") as opened:
             opened.write(content)
     except FileExistsError:
         raise ValueError(f"{file} exists already; nothing was written") from None
