@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test check check-all clean
+.PHONY: run test check check-all docs clean
 
 run: .venv/made
 	$(BIN)/onechange run --data storyworld $(if $(wildcard runs/tokenizers-and-positions-quick-storyworld/start.json),--resume)
@@ -19,6 +19,10 @@ check: .venv/made-dev
 
 check-all: check
 	$(BIN)/python -m pytest -n auto -m long
+
+# The documentation site, in site/: a warning is an error.
+docs: .venv/made-dev
+	PYTHONPATH=src $(BIN)/python -m website
 
 # torch first: with it in place nothing pulls in another build of it.
 .venv/made: constraints.txt pyproject.toml
@@ -44,4 +48,4 @@ check-all: check
 	rm -rf .rank-files/wheels .rank-files/all
 
 clean:
-	rm -rf .venv .rank-files .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv site .rank-files .pytest_cache .ruff_cache .hypothesis

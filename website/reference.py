@@ -19,6 +19,9 @@ TOPICS = {
 """Pages of modules: those that people call or build upon. ``onechange.api`` will be one more line."""
 
 
+WITHOUT_HEADING = "      show_root_heading: false\n      show_root_toc_entry: false"
+
+
 @dataclass(frozen=True)
 class Page:
     path: str
@@ -60,7 +63,10 @@ def _index(topics: list[Page]) -> str:
         "| page | about |",
         "|---|---|",
     ]
-    lines += [f"| [{page.title}]({page.path.removeprefix('reference/')}) | {_about(page.title)} |" for page in topics]
+    lines += [
+        f"| [{page.title}]({page.path.removeprefix('reference/')}) | {_about(page.title)} |"
+        for page in topics
+    ]
     lines += ["", "## Families and their members", "", "| family | members |", "|---|---|"]
     for one in family.FAMILIES:
         members = ", ".join(f"[`{name}`]({one}/{name}.md)" for name in _built_in(one))
@@ -92,11 +98,11 @@ def _family(one: str) -> Iterator[Page]:
 def _member(one: str, name: str) -> str:
     found = family.member(one, name)
     settings = family.defaults(one, name)
-    parts = [f"# `{name}`", f"A member of [`{one}`](index.md): `{one} = \"{name}\"` in a study."]
+    parts = [f"# `{name}`", f'A member of [`{one}`](index.md): `{one} = "{name}"` in a study.']
     if settings:
         rows = [f"| `{key}` | `{_written(value)}` |" for key, value in settings.items()]
         parts.append("\n".join(["| setting | default |", "|---|---|", *rows]))
-    parts.append(f"::: {found.__module__}\n    options:\n      show_root_heading: false\n      show_root_toc_entry: false")
+    parts.append(f"::: {found.__module__}\n    options:\n{WITHOUT_HEADING}")
     return "\n\n".join([*parts, ""])
 
 
@@ -105,4 +111,4 @@ def _written(value: Any) -> str:
 
 
 def _docstrings(module: str) -> str:
-    return f"::: {module}\n    options:\n      heading_level: 3\n      show_root_heading: false\n      show_root_toc_entry: false"
+    return f"::: {module}\n    options:\n      heading_level: 3\n{WITHOUT_HEADING}"
