@@ -3,7 +3,8 @@
 A command is run as it stands, but for these changes (`adapted`, `serve`, `join`):
 
 - a study runs at scale `tiny`, and a default folder's name says so;
-- text that would be fetched, from the hub or as a study's default, is a short file of generated stories;
+- a run's text, unless it is named and at hand, is a short file of generated stories, and so says a default folder's
+  name;
 - ``RUN`` is the folder of a finished run, one after the other;
 - a cluster is that of this machine (`local`), and of several machines that `torchrun` joins there is the first alone;
 - a server listens on a free port, answers one request, and is interrupted.
@@ -144,7 +145,7 @@ def adapted(command: Command) -> list[str]:
     words = list(command.words[1:])
     runs = iter(RUNS)
     words = [next(runs) if word == "RUN" else word for word in words]
-    words = [re.sub(r"-(quick|full)-storyworld(?=/|$)", "-tiny-storyworld", word) for word in words]
+    words = [in_tiny(word) for word in words]
     words = [
         "local" if before == "--cluster" else word for before, word in zip(["", *words], words, strict=False)
     ]
@@ -153,9 +154,15 @@ def adapted(command: Command) -> list[str]:
     assert not left, f"{command}: nothing is known to stand for {left[0]}"
     if words[0] == "run":
         words = _with(words, "--scale", "tiny")
-        if "--data" not in words and "my-study.toml" not in words:  # that one learns from `storyworld`
+        if "--data" not in words:
             words += ["--data", SHORT_TEXT]
     return words
+
+
+def in_tiny(word: str) -> str:
+    """``word``, where it is the default folder of a study that the page runs, as it is named when a test runs it."""
+    word = word.replace("runs/my-study-quick-storyworld", "runs/my-study-tiny-file")
+    return re.sub(r"-(quick|full)-storyworld(?=/|$)", "-tiny-storyworld", word)
 
 
 def _with(words: list[str], option: str, value: str) -> list[str]:

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from documented_commands import FOLLOWED, SHELLS, Command, adapted, commands, of_all_pages, rule
+from documented_commands import FOLLOWED, SHELLS, Command, adapted, commands, in_tiny, of_all_pages, rule
 from documented_output import agrees
 from pages import PAGES, ROOT, blocks
 from prepared_folders import finished, prepare
@@ -53,8 +53,9 @@ def test_what_is_changed_about_a_command():
     told = {
         "run --data storyworld": "run --data storyworld --scale tiny",
         "run positions --scale quick --data tinystories": "run positions --scale tiny --data file:short-stories.txt",
-        "run my-study.toml --cluster 10.0.0.1:6379": "run my-study.toml --cluster local --scale tiny",
+        "run a.toml --cluster 10.0.0.1:6379": "run a.toml --cluster local --scale tiny --data file:short-stories.txt",
         "plan runs/x-quick-storyworld": "plan runs/x-tiny-storyworld",
+        "plan runs/my-study-quick-storyworld/a": "plan runs/my-study-tiny-file/a",
         "sample RUN RUN": "sample runs/my-study/arms/bpe-wpe/seed-0 runs/my-study/arms/bpe-rope/seed-0",
         "measure runs/first --data file:a.txt": "measure runs/first --data file:a.txt",
     }
@@ -203,7 +204,7 @@ def join(command: Command) -> None:
 
 def serve(command: Command) -> None:
     """The server starts on a free port, says where, gives a page, and ends when it is interrupted."""
-    words = [re.sub("-quick-storyworld", "-tiny-storyworld", word) for word in command.words]
+    words = [in_tiny(word) for word in command.words]
     program = {"onechange": "onechange", "tensorboard": "tensorboard.main"}[words[0]]
     server = subprocess.Popen(
         [sys.executable, "-m", program, *words[1:], "--port", "0"],

@@ -8,8 +8,8 @@ from website import links, reference
 
 WEBSITE = Path(__file__).resolve().parent
 ROOT = WEBSITE.parent
-WITHOUT_CONTENTS = {"README.md"}
-"""Pages that need the width of the table of contents: a tree of files with what each is."""
+HIDDEN = {"README.md": "toc", "docs/index.md": "navigation"}
+"""What is left out beside a page: the tree of files needs the width, and the home is the only page of its section."""
 KINDS = {".py": "python", ".toml": "toml", ".txt": "text"}
 
 
@@ -22,7 +22,7 @@ def assemble(folder: Path) -> None:
         path = page.relative_to(ROOT).as_posix()
         if path.startswith("docs/") or path in links.ROOT_PAGES:
             text = links.rewritten(page.read_text("utf-8"), path, linked.add)
-            hidden = "---\nhide: [toc]\n---\n\n" if path in WITHOUT_CONTENTS else ""
+            hidden = f"---\nhide: [{HIDDEN[path]}]\n---\n\n" if path in HIDDEN else ""
             _write(folder, links.on_the_site(path), hidden + text)
     for path in sorted(linked):
         if not path.startswith("docs/") and not path.endswith(".md"):
