@@ -17,12 +17,15 @@ class Page(HTMLParser):
     links: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
+    folded: int = 0
+    """How many elements that the reader must open stand around what is read."""
 
     def __post_init__(self) -> None:
         super().__init__()
         self.feed(self.path.read_text("utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.folded += tag == "details"
         given = {key: value or "" for key, value in attrs}
         self.anchors |= {given[key] for key in ("id", "name") if key in given}
         if tag == "a" and "href" in given:
@@ -30,12 +33,16 @@ class Page(HTMLParser):
         if tag in LOADING and LOADING[tag] in given and given.get("rel") not in ("canonical", "next", "prev"):
             self.loads.append(given[LOADING[tag]])
 
+    def handle_endtag(self, tag: str) -> None:
+        self.folded -= tag == "details"
+
     def handle_data(self, data: str) -> None:
-        self.texts.append(data)
+        if not self.folded:
+            self.texts.append(data)
 
     @property
     def text(self) -> str:
-        """What the page says, white space made single."""
+        """What the page says without being opened further, white space made single."""
         return " ".join("".join(self.texts).split())
 
 

@@ -3,6 +3,7 @@
 The pages hold no text of their own but headings: what they say are the docstrings of the code.
 """
 
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -100,14 +101,14 @@ def _member(one: str, name: str) -> str:
     settings = family.defaults(one, name)
     parts = [f"# `{name}`", f'A member of [`{one}`](index.md): `{one} = "{name}"` in a study.']
     if settings:
-        rows = [f"| `{key}` | `{_written(value)}` |" for key, value in settings.items()]
+        rows = [f"| `{key}` | {_written(value)} |" for key, value in settings.items()]
         parts.append("\n".join(["| setting | default |", "|---|---|", *rows]))
     parts.append(f"::: {found.__module__}\n    options:\n{WITHOUT_HEADING}")
     return "\n\n".join([*parts, ""])
 
 
 def _written(value: Any) -> str:
-    return repr(value).replace("|", "\\|")
+    return "must be given" if value is inspect.Parameter.empty else f"`{value!r}`".replace("|", "\\|")
 
 
 def _docstrings(module: str) -> str:
