@@ -216,10 +216,10 @@ def serve(command: Command) -> None:
     timer.start()
     try:
         assert server.stdout is not None
-        said = ""
-        while (line := server.stdout.readline()) and not (found := re.search(r"http://\S+", line)):
-            said += line
-        assert line and found, f"{command}: {said}"
+        said, found = "", None
+        while not found and (line := server.stdout.readline()):
+            said, found = said + line, re.search(r"http://\S+", line)
+        assert found, f"{command}: {said}"
         address = re.sub(r"//[^:/]+:", "//127.0.0.1:", found[0])
         with urllib.request.build_opener(urllib.request.HTTPCookieProcessor()).open(
             address, timeout=60

@@ -37,8 +37,13 @@ def _write(folder: Path, path: str, text: str) -> None:
 
 
 def _source(path: str) -> str:
-    """A page that shows one file of the repository."""
-    text, name = (ROOT / path).read_text("utf-8"), PurePosixPath(path)
+    """A page that shows one file of the repository, or names the files of one folder."""
+    name = PurePosixPath(path)
+    if (ROOT / path).is_dir():
+        return "\n".join(
+            [f"# {path}", "", *(f"- `{found.name}`" for found in sorted((ROOT / path).iterdir())), ""]
+        )
+    text = (ROOT / path).read_text("utf-8")
     if path == "LICENSE":
         return f"# Licence\n\n```text\n{text}```\n"
     kind = KINDS.get(name.suffix, "text")
