@@ -1,6 +1,7 @@
 """The written side: commands parse, links lead somewhere, names and figures are right."""
 
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,31 @@ PARSED = [
 @pytest.mark.parametrize(("page", "words"), PARSED, ids=[f"{p.name}: {' '.join(w)}" for p, w in PARSED])
 def test_every_command_parses(page: Path, words: list[str]):
     parse(words)
+
+
+def unknown(said: str) -> list[str]:
+    """The verbs and options that there are not, of a command as a sentence names it, in part or whole."""
+    command: Any = typer.main.get_command(app)
+    words = shlex.split(said)
+    while hasattr(command, "commands") and words:
+        if words[0] not in command.commands:
+            return words[:1]
+        command = command.commands[words.pop(0)]
+    options = {option for parameter in command.params for option in parameter.opts} | {"--help"}
+    return [word for word in words if word.startswith("--") and word not in options]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_that_a_sentence_names_exists(page: Path):
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    named = re.findall(r"`onechange ([a-z][^`]*)`", text)
+    assert [(said, wrong) for said in named if (wrong := unknown(said))] == []
+
+
+def test_a_verb_or_an_option_that_there_is_not_is_noticed():
+    assert unknown("run … --seeds 3 --resum") == ["--resum"]
+    assert unknown("tokenizer lern bpe") == ["lern"]
+    assert unknown("tokenizer") == unknown("measure RUN --data SOURCE") == []
 
 
 def test_a_command_that_does_not_parse_is_noticed():
