@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test check check-all check-oldest check-newest package clean
+.PHONY: run test check check-all check-oldest check-newest docs package clean
 
 run: .venv/made
 	$(BIN)/onechange run --data storyworld $(if $(wildcard runs/tokenizers-and-positions-quick-storyworld/start.json),--resume)
@@ -47,6 +47,10 @@ package: .venv/made-dev
 	rm -rf dist
 	$(BIN)/python -m hatchling build
 
+# The documentation site, in site/: a warning is an error.
+docs: .venv/made-dev
+	PYTHONPATH=src $(BIN)/python -m website
+
 # torch first: with it in place nothing pulls in another build of it.
 .venv/made: constraints.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "onechange needs Python 3.11 or newer")'
@@ -71,4 +75,4 @@ package: .venv/made-dev
 	rm -rf .rank-files/wheels .rank-files/all
 
 clean:
-	rm -rf .venv .venv-oldest .venv-newest dist .rank-files .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-newest dist site .rank-files .pytest_cache .ruff_cache .hypothesis
