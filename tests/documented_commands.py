@@ -5,7 +5,7 @@ A command is run as it stands, but for these changes (`adapted`, `serve`, `join`
 - a study runs at scale `tiny`, and a default folder's name says so;
 - a run's text, unless it is named and at hand, is a short file of generated stories, and so says a default folder's
   name;
-- ``RUN`` is the folder of a finished run, one after the other;
+- ``RUN`` is the folder of a finished run, one after the other, and ``DIR`` one that is made;
 - a cluster is that of this machine (`local`), and of several machines that `torchrun` joins there is the first alone;
 - a server listens on a free port, answers one request, and is interrupted.
 """
@@ -24,8 +24,12 @@ SHORT_TEXT = "file:short-stories.txt"
 RUNS = ("runs/my-study/arms/bpe-wpe/seed-0", "runs/my-study/arms/bpe-rope/seed-0")
 FOLLOWED = {"docs/how-to/add-a-component.md": "tests/test_add_a_component.py"}
 """Pages that a test of their own follows command by command, with the files that they show."""
-ELSEWHERE = ("ssh -L 8765:127.0.0.1:8765 me@the-machine",)
-"""Commands that need another machine: those and no others."""
+ELSEWHERE = (
+    "ssh -L 8765:127.0.0.1:8765 me@the-machine",
+    "python -m venv study '&&' . study/bin/activate",
+    "pip install torch --index-url https://download.pytorch.org/whl/cpu",
+)
+"""Commands that need another machine or make another environment: those and no others."""
 
 
 @dataclass(frozen=True)
@@ -85,11 +89,17 @@ def is_elsewhere(command: Command) -> bool:
 
 def installs(command: Command) -> bool:
     """`pip install .`, or onechange with extras that there are. Installing itself is tested by CI and `make`."""
-    if command.words[:2] != ("pip", "install") or len(command.words) != 3:
+    words = tuple(word for word in command.words if word != "--upgrade")
+    if words[:2] != ("pip", "install") or len(words) != 3:
         return False
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    found = re.fullmatch(r"(?:\.|onechange)(?:\[([\w,]+)\])?", command.words[2])
+    found = re.fullmatch(r"(?:\.|onechange)(?:\[([\w,]+)\])?", words[2])
     return found is not None and set((found[1] or "ui").split(",")) <= set(extras)
+
+
+def completes(command: Command) -> bool:
+    """What sets up a shell. What the shell then asks, `tests/test_completion.py` asks too."""
+    return command.words in {("onechange", f"--{what}-completion") for what in ("install", "show")}
 
 
 def makes(command: Command) -> bool:
@@ -101,6 +111,11 @@ def makes(command: Command) -> bool:
 def benchmarks(command: Command) -> bool:
     """A program of `benchmarks/`: run by hand, so only its options are read."""
     return command.words[0] == "python" and (ROOT / command.words[1]).parent == ROOT / "benchmarks"
+
+
+def loads(command: Command) -> bool:
+    """The program in a folder that `onechange export` has made."""
+    return command.words[0] == "python" and Path(command.words[1]).name == "load.py"
 
 
 def joins(command: Command) -> bool:
@@ -122,7 +137,9 @@ RULES: dict[str, Callable[[Command], bool]] = {
     "on another machine": is_elsewhere,
     "installs": installs,
     "makes": makes,
+    "sets up a shell": completes,
     "a benchmark": benchmarks,
+    "loads what was exported": loads,
     "joins machines": joins,
     "serves": serves,
     "ours": is_ours,
@@ -145,6 +162,7 @@ def adapted(command: Command) -> list[str]:
     words = list(command.words[1:])
     runs = iter(RUNS)
     words = [next(runs) if word == "RUN" else word for word in words]
+    words = ["exported" if word == "DIR" else word for word in words]
     words = [in_tiny(word) for word in words]
     words = [
         "local" if before == "--cluster" else word for before, word in zip(["", *words], words, strict=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from onechange import family, study_file
-from onechange.verbs import completing
+from onechange.verbs import completing, exporting
 
 PROGRAM = "import sys; sys.argv[0] = 'onechange'; from onechange.cli import main; main()"
 LARGE = ("torch", "numpy", "scipy", "numba", "altair", "safetensors", "jinja2")
@@ -76,6 +76,7 @@ def test_names_are_those_that_there_are(tmp_path: Path, monkeypatch: pytest.Monk
     assert completing.lists("po") == ["position"]
     assert completing.corpora("") == ["storyworld", "tinystories", "tinystories:", "file:"]
     assert completing.trackers("") == ["tensorboard"]
+    assert completing.formats("") == [*exporting.FORMATS]
 
 
 def test_scales_and_arms_are_the_studys_own(tmp_path: Path) -> None:

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from rich.console import Console
 
 from onechange import installation, os_lock, surroundings
+from onechange.verbs import output
 from small_studies import onechange
 
 
 def test_the_same_is_said_in_words_and_in_json(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr(output, "out", Console(width=300, highlight=False))
     monkeypatch.setenv("ONECHANGE_PATIENCE", "17")
     document, said = onechange("doctor", "--json").document, onechange("doctor").out
     assert document["environment"]["ONECHANGE_PATIENCE"] == "17"

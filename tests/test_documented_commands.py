@@ -176,6 +176,8 @@ def perform(command: Command) -> None:
             serve(command)
         case "joins machines":
             join(command)
+        case "loads what was exported":
+            assert run_apart([sys.executable, *command.words[1:]], command).strip()
         case "a benchmark":
             read_options(command)
         case _:  # followed by a test of its own, on another machine, installs, makes

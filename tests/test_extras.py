@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "onechange"
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 IMPORTED_AS = {"huggingface-hub": "huggingface_hub", "tomli-w": "tomli_w", "vl-convert-python": "vl_convert"}
-FOR_ANOTHER = {"markupsafe": "jinja2", "h11": "uvicorn"}
+FOR_ANOTHER = {"markupsafe": "jinja2", "h11": "uvicorn", "IPython": "ipykernel"}
 """Part of what another brings, and documented so."""
 WHOLE = {"ui/": "ui", "tracker/tensorboard.py": "track"}
 """Code that is imported only where its extra is wanted."""
@@ -33,7 +33,7 @@ def name(requirement: str) -> str:
 CORE = {name(one) for one in PROJECT["dependencies"]}
 EXTRA = {
     name(one): extra
-    for extra in ("hub", "parquet", "ray", "ui", "track", "tokenizers", "export")
+    for extra in ("notebooks", "hub", "parquet", "ray", "ui", "track", "tokenizers", "export")
     for one in PROJECT["optional-dependencies"][extra]
 }
 

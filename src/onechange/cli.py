@@ -89,6 +89,7 @@ def export(
         str,
         typer.Option(
             metavar="FORMAT",
+            autocompletion=completing.formats,
             help="hf: for transformers' Auto classes, where one of its architectures is the model exactly; "
             "safetensors: weights beside the model written out in Python, for every model.",
         ),

@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -93,6 +94,17 @@ def test_mistakes_are_said(model: TrainedRun, results: Results):
         model.write("The ", temperature=-1.0)
     with pytest.raises(LookupError, match="is no run"):
         load_run(results.folder)
+
+
+def test_it_is_exported_as_by_the_command(model: TrainedRun, tmp_path: Path):
+    done = onechange("export", model.folder, tmp_path / "command", "--to", "safetensors")
+    assert done.status == 0, done.err
+    folder = model.export("safetensors", tmp_path / "python")
+    files = sorted(path.name for path in folder.iterdir())
+    assert files == sorted(path.name for path in (tmp_path / "command").iterdir())
+    assert all((folder / name).read_bytes() == (tmp_path / "command" / name).read_bytes() for name in files)
+    with pytest.raises(ValueError, match="to = 'onnx': must be one of hf, safetensors"):
+        model.export("onnx", tmp_path / "other")
 
 
 def test_a_model_and_its_stories_show_themselves(model: TrainedRun):

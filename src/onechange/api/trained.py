@@ -13,11 +13,13 @@ from onechange.api.read_text import ReadText
 from onechange.api.stories import Stories
 from onechange.api.table import Table
 from onechange.checkpoint import Which
+from onechange.export import origin
 from onechange.model import Model, parameter_count
 from onechange.recipe import Recipe
 from onechange.sampling import Sampling
 from onechange.surprises import surprises
 from onechange.tokenizer import Tokenizer
+from onechange.verbs.exporting import FORMATS
 from onechange.verbs.measuring import measured
 from onechange.verbs.preparing import shown
 
@@ -120,6 +122,16 @@ class TrainedRun:
         Among the keys: ``nats_per_character``, ``bits_per_byte``, ``low`` and ``high`` (95%, over the text).
         """
         return measured(self.folder, self._trained, data, "float32")
+
+    def export(self, to: str, folder: str | Path) -> Path:
+        """Write the model for other programs, ``"hf"`` or ``"safetensors"``, and try it there; see docs/how-to/export.md.
+
+        A `ValueError` says which member fits nowhere, or that ``folder`` is not empty; then nothing is left of it.
+        """
+        if to not in FORMATS:
+            raise ValueError(f"to = {to!r}: must be one of {', '.join(FORMATS)}")
+        named = f"step-{self.step}" if isinstance(self.checkpoint, int) else self.checkpoint
+        return FORMATS[to](origin.read(self.folder, named, self.checkpoint, False), Path(folder)).folder
 
     def __repr__(self) -> str:
         return f"TrainedRun {self.folder}, {self.checkpoint} checkpoint, step {self.step}"

@@ -128,7 +128,8 @@ def asked(what: Sequence[tuple[Material, Path]], features: int = -1) -> list[Ans
         ended = subprocess.run(
             [sys.executable, "-I", "-c", PROGRAM, *map(str, places)],
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             env={**os.environ, "OMP_NUM_THREADS": str(torch.get_num_threads())},
         )
         if ended.returncode:

@@ -91,6 +91,11 @@ def weights(incomplete: str) -> list[str]:
     return _beginning(["float32", "bf16", "int8"], incomplete)
 
 
+def formats(incomplete: str) -> list[str]:
+    """What a model may be exported to."""
+    return _beginning(["hf", "safetensors"], incomplete)
+
+
 def on_nonfinite(incomplete: str) -> list[str]:
     """What may be done with a loss that is no number."""
     return _beginning(["stop", "skip"], incomplete)
