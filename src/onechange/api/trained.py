@@ -41,7 +41,7 @@ class TrainedRun:
 
     def __init__(self, folder: Path, checkpoint: Which | int, trust: bool) -> None:
         self.folder = folder
-        self.checkpoint = checkpoint
+        self.checkpoint: Which | int = checkpoint
         self._trained = checkpoint_reader.read(folder, checkpoint, trust)
 
     @property
@@ -124,7 +124,7 @@ class TrainedRun:
         return measured(self.folder, self._trained, data, "float32")
 
     def export(self, to: str, folder: str | Path) -> Path:
-        """Write the model for other programs, ``"hf"`` or ``"safetensors"``, and try it there; see docs/how-to/export.md.
+        """Write the model for other programs, ``"hf"`` or ``"safetensors"``, and try it there (docs/how-to/export.md).
 
         A `ValueError` says which member fits nowhere, or that ``folder`` is not empty; then nothing is left of it.
         """
