@@ -8,9 +8,9 @@ from typing import Any, final
 
 from onechange import atomic
 
-PAPER = {"ink": "#1d1c1a", "muted": "#65615a", "paper": "#ffffff", "line": "#e5e1d8"}
+_PAPER = {"ink": "#1d1c1a", "muted": "#65615a", "paper": "#ffffff", "line": "#e5e1d8"}
 """The colours of the report on light paper: a picture has no page that could say them."""
-KINDS = (".svg", ".png", ".html", ".json")
+_KINDS = (".svg", ".png", ".html", ".json")
 
 
 @final
@@ -23,10 +23,10 @@ class Chart:
     def __init__(self, title: str, vega: dict[str, Any]) -> None:
         from onechange.report import marks
 
-        colours = PAPER | {f"arm-{index}": colour for index, colour in enumerate(marks.LIGHT)}
+        colours = _PAPER | {f"arm-{index}": colour for index, colour in enumerate(marks.LIGHT)}
         text = re.sub(r"var\(--([\w-]+)\)", lambda found: colours[found[1]], json.dumps(vega))
         self.title = title
-        self.vega: dict[str, Any] = {**json.loads(text), "background": PAPER["paper"], "description": title}
+        self.vega: dict[str, Any] = {**json.loads(text), "background": _PAPER["paper"], "description": title}
 
     def svg(self) -> str:
         """The picture as SVG, the same text every time, its ids no other picture's."""
@@ -52,8 +52,8 @@ class Chart:
     def save(self, path: str | Path) -> Path:
         """Write the chart; the ending of ``path`` says how: .svg, .png, .html or .json (the specification)."""
         path = Path(path)
-        if path.suffix not in KINDS:
-            raise ValueError(f"{path}: the ending {path.suffix!r} must be one of {', '.join(KINDS)}")
+        if path.suffix not in _KINDS:
+            raise ValueError(f"{path}: the ending {path.suffix!r} must be one of {', '.join(_KINDS)}")
         made = {
             ".svg": self.svg,
             ".png": self.png,

@@ -10,9 +10,9 @@ from onechange.api.table import Table
 from onechange.surprises import total
 from onechange.tokenizer_show import visible
 
-DARKEST = 8.0
+_DARKEST = 8.0
 """Nats from which on a token is as dark as one can be: a surprise of one in three thousand."""
-COLUMNS = ("token", "id", "nats", "probability", "rank", "start", "end", "expected")
+_COLUMNS = ("token", "id", "nats", "probability", "rank", "start", "end", "expected")
 
 
 @final
@@ -36,7 +36,7 @@ class ReadText:
             }
             for token in self._told
         ]
-        return Table(COLUMNS, rows)
+        return Table(_COLUMNS, rows)
 
     @property
     def nats(self) -> float:
@@ -54,7 +54,7 @@ class ReadText:
     def _repr_html_(self) -> str:
         marks = []
         for token in self._told:
-            shade = min(token["nats"] / DARKEST, 1.0) * 0.75
+            shade = min(token["nats"] / _DARKEST, 1.0) * 0.75
             likelier = ", ".join(f"{visible(one['token'])} {one['p']:.1%}" for one in token["alternatives"])
             title = f"{token['nats']:.2f} nats, {token['p']:.2%}, rank {token['rank']}; expected {likelier}"
             marks.append((visible(token["token"]), title, f"rgba(213,94,0,{shade:.2f})"))

@@ -16,13 +16,13 @@ from onechange.report.study import Point, Study, Text, parsed
 from onechange.study_folder import StudyFolder
 
 Axis = Literal["step", "tokens", "characters", "operations", "seconds"]
-LAYOUT = "medium"
+_LAYOUT = "medium"
 """Of the report's widths the one that fits a notebook."""
-CONTEXT: dict[str, Literal["by_context", "by_position"]] = {
+_CONTEXT: dict[str, Literal["by_context", "by_position"]] = {
     "characters": "by_context",
     "tokens": "by_position",
 }
-SHOWN = ("arm", "change", "nats_per_character", "spread", "difference", "difference_low",
+_SHOWN = ("arm", "change", "nats_per_character", "spread", "difference", "difference_low",
          "difference_high", "verdict")  # fmt: skip
 
 
@@ -108,7 +108,7 @@ class Results:
         """Every arm on an axis of nats per character, every change an arrow."""
         from onechange.report import ladder, still
 
-        return Chart("Ladder", still.compiled(ladder.chart(self._study, ladder.LAYOUTS[LAYOUT])))
+        return Chart("Ladder", still.compiled(ladder.chart(self._study, ladder.LAYOUTS[_LAYOUT])))
 
     def curves(self, across: Axis = "step") -> Chart:
         """Validation (solid) and training (dashed) as training went on. A `LookupError`: no evaluation is there."""
@@ -116,7 +116,7 @@ class Results:
 
         if across not in curves.AXES:
             raise ValueError(f"across = {across!r}: must be one of {', '.join(curves.AXES)}")
-        drawn = curves_chart.specification(self._study, ladder.LAYOUTS[LAYOUT])
+        drawn = curves_chart.specification(self._study, ladder.LAYOUTS[_LAYOUT])
         if drawn is None:
             raise LookupError(f"{self.folder} has no evaluation yet, so there is no curve")
         for signal in drawn["signals"]:
@@ -130,16 +130,16 @@ class Results:
 
         if not differences.rows(self._study):
             raise LookupError(f"{self.folder} has no difference yet: two arms must have finished a seed")
-        drawn = differences_chart.chart(self._study, ladder.LAYOUTS[LAYOUT])
+        drawn = differences_chart.chart(self._study, ladder.LAYOUTS[_LAYOUT])
         return Chart("Differences", still.compiled(drawn))
 
     def context(self, across: Literal["characters", "tokens"] = "characters") -> Chart:
         """Nats per character by how much of the text a model has in view."""
         from onechange.report import ladder, where_chart
 
-        if across not in CONTEXT:
-            raise ValueError(f"across = {across!r}: must be one of {', '.join(CONTEXT)}")
-        drawn = where_chart.specification(self._study, ladder.LAYOUTS[LAYOUT], CONTEXT[across])
+        if across not in _CONTEXT:
+            raise ValueError(f"across = {across!r}: must be one of {', '.join(_CONTEXT)}")
+        drawn = where_chart.specification(self._study, ladder.LAYOUTS[_LAYOUT], _CONTEXT[across])
         if drawn is None:
             raise LookupError(f"{self.folder} has no readings by context yet: no run has finished")
         return Chart(f"Nats per character by {across} in view", self._with_legend(drawn))
@@ -189,5 +189,5 @@ class Results:
         if not self.finished:
             told += "<p>This study is not finished: its figures may still change.</p>"
         drawn = self.ladder().svg() if any(arm.best for arm in self._study.arms) else ""
-        shown = Table(SHOWN, [{key: row[key] for key in SHOWN} for row in self.arms])
+        shown = Table(_SHOWN, [{key: row[key] for key in _SHOWN} for row in self.arms])
         return notebook.titled(self.question, f"{told}{drawn}{shown._repr_html_()}")

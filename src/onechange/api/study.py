@@ -15,7 +15,7 @@ from onechange.verbs.carrying_out import carried_out
 from onechange.verbs.preparing import shown
 from onechange.verbs.previewing import previewed
 
-PREVIEW = (
+_PREVIEW = (
     "arm", "from", "change", "parameters", "embedding_share", "vocabulary", "characters_per_token",
     "characters_per_window", "steps", "tokens", "times_text_seen", "operations", "operations_per_character",
     "estimated_seconds",
@@ -71,12 +71,12 @@ class Study:
         rows = []
         for arm in found["arms"]:
             own = plan.study.arm(arm["name"])
-            known = {key: arm[key] for key in PREVIEW[PREVIEW.index("parameters") : -1]}
+            known = {key: arm[key] for key in _PREVIEW[_PREVIEW.index("parameters") : -1]}
             change = _change(own.change) if own else None
             seconds = arm["seconds_per_step"] * arm["steps"]
             named = {"arm": arm["name"], "from": arm["from"], "change": change}
             rows.append({**named, **known, "estimated_seconds": seconds})
-        return Table(PREVIEW, rows)
+        return Table(_PREVIEW, rows)
 
     @shown()
     def run(

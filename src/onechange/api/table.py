@@ -6,13 +6,13 @@ from typing import Any, final, overload
 
 from onechange import notebook
 
-MOST_ROWS = 40
+_MOST_ROWS = 40
 """Rows that a notebook shows; of longer tables the first ones."""
-WIDE, FEW = 9, 6
+_WIDE, _FEW = 9, 6
 """A table of more columns and no more rows than this is shown turned: a line for every column."""
-LARGE, DECIMALS = 10_000, 4
+_LARGE, _DECIMALS = 10_000, 4
 """Columns that hold greater numbers are shown without decimals, others with so many."""
-DASH = "–"
+_DASH = "–"
 
 
 @final
@@ -92,10 +92,10 @@ class Table(Sequence[dict[str, Any]]):
         return f"Table of {len(self)} rows: {', '.join(self.columns)}"
 
     def _repr_html_(self) -> str:
-        rows = self._rows[:MOST_ROWS]
+        rows = self._rows[:_MOST_ROWS]
         written = [_written([row[name] for row in rows]) for name in self.columns]
         if (
-            len(self.columns) > WIDE and len(rows) <= FEW
+            len(self.columns) > _WIDE and len(rows) <= _FEW
         ):  # a wide table of few rows is read more easily turned
             heads, *body = ([name, *cells] for name, cells in zip(self.columns, written, strict=True))
             html = notebook.table(heads, body)
@@ -106,8 +106,8 @@ class Table(Sequence[dict[str, Any]]):
                 if any(isinstance(row[name], str) for row in rows)
             ]
             html = notebook.table(self.columns, zip(*written, strict=True), words)
-        if len(self) > MOST_ROWS:
-            html += f'<div style="opacity:.7">the first {MOST_ROWS} of {len(self):,} rows</div>'
+        if len(self) > _MOST_ROWS:
+            html += f'<div style="opacity:.7">the first {_MOST_ROWS} of {len(self):,} rows</div>'
         return html
 
 
@@ -115,14 +115,14 @@ def _written(values: Sequence[Any]) -> list[str]:
     """A column's cells: numbers with as many decimals as the column has use for, four at most."""
     numbers = [value for value in values if isinstance(value, float) and math.isfinite(value)]
     whole = all(value == round(value) for value in numbers)
-    decimals = 0 if whole or max(map(abs, numbers)) >= LARGE else DECIMALS
+    decimals = 0 if whole or max(map(abs, numbers)) >= _LARGE else _DECIMALS
     return [_shown(value, decimals) for value in values]
 
 
 def _shown(value: Any, decimals: int) -> str:
     match value:
         case None:
-            return DASH
+            return _DASH
         case bool():
             return "yes" if value else "no"
         case int():

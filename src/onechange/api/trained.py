@@ -23,7 +23,7 @@ from onechange.verbs.exporting import FORMATS
 from onechange.verbs.measuring import measured
 from onechange.verbs.preparing import shown
 
-ALTERNATIVES = 5
+_ALTERNATIVES = 5
 
 
 def load_run(folder: str | Path, checkpoint: Which | int = "best", *, trust: bool = False) -> "TrainedRun":
@@ -112,7 +112,7 @@ class TrainedRun:
         texts = self.tokenizer.tokens()
         ids = self.tokenizer.encode(text).astype("int64")
         before = self.tokenizer.encode(self.separator).astype("int64")
-        stretches = surprises(self.model, self.tokenizer, texts, ids, before, ALTERNATIVES)
+        stretches = surprises(self.model, self.tokenizer, texts, ids, before, _ALTERNATIVES)
         return ReadText(text, [token for stretch in stretches for token in stretch])
 
     @shown()
