@@ -8,8 +8,9 @@ BIN := .venv/bin
 run: .venv/made
 	$(BIN)/onechange run --data storyworld $(if $(wildcard runs/tokenizers-and-positions-quick-storyworld/start.json),--resume)
 
+# A file by one process: what its tests share is made once.
 test: .venv/made-dev .rank-files/made
-	$(BIN)/python -m pytest -n auto -m "not long"
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not long"
 
 check: .venv/made-dev
 	$(BIN)/ruff format --check .
@@ -18,7 +19,7 @@ check: .venv/made-dev
 	$(MAKE) test
 
 check-all: check
-	$(BIN)/python -m pytest -n auto -m long
+	$(BIN)/python -m pytest -n auto --dist loadfile -m long
 
 # An environment apart for each; `.[…]` is all that a person can install and these tests need.
 USED := .[hub,parquet,track,tokenizers,ui]

@@ -16,7 +16,7 @@ CHARACTERS = 60_000
 
 def finished(folder: Path) -> Path:
     """A finished study with the arms of the default one, in seconds; the text it learned from lies beside it."""
-    _write_stories(folder / SHORT_TEXT.removeprefix("file:"), 0)
+    write_stories(folder / SHORT_TEXT.removeprefix("file:"), 0)
     outcome = onechange(
         "run", "--scale", "tiny", "--data", f"file:{folder}/short-stories.txt", "--out", folder / "study"
     )
@@ -24,7 +24,8 @@ def finished(folder: Path) -> Path:
     return folder
 
 
-def _write_stories(path: Path, first: int) -> None:
+def write_stories(path: Path, first: int) -> None:
+    """A short text of generated stories, from the one of number ``first`` on."""
     source = family.build("corpus", family.resolve("corpus", "storyworld"))
     stories, length = [], 0
     for story in islice(source.documents(), first, None):

@@ -82,6 +82,7 @@ def norm_of_scale(out: Path) -> str:
     return arm["change"]["norm"]
 
 
+@pytest.mark.long
 def test_the_five_minutes(tmp_path: Path):
     folder = study(tmp_path / "beside")
     listed = [words for words in commands("onechange") if words[1] == "run"]

@@ -80,6 +80,7 @@ def test_a_window_in_characters_that_is_the_parents_changes_nothing():
     plan(STUDY + arm.replace("16", "17")).check()
 
 
+@pytest.mark.long
 def test_seconds_are_timed_once_and_kept(tmp_path: Path):
     content = STUDY.replace("budget = { steps = 6 }", "budget = { seconds = 0.2 }")
     words = [written(tmp_path, content), "--scale", "tiny", "--out", tmp_path / "out"]

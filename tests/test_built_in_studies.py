@@ -31,6 +31,7 @@ def ran(study: str, text: Path, folder: Path) -> dict[str, Any]:
     return json.loads((folder / study / "results.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.long
 def test_norms_and_mlps_from_its_name_to_its_report(text: Path, tmp_path: Path):
     results = ran("norms-and-mlps", text, tmp_path)
     assert results["status"] == "finished"

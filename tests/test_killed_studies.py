@@ -115,7 +115,8 @@ def killer(nursery: Nursery, text: Path, tmp_path: Path) -> Killer:
     return Killer(nursery, text, tmp_path)
 
 
-def test_thirty_six_kills_at_random_instants(killer: Killer, tmp_path: Path, whole: Path):
+@pytest.mark.parametrize("wanted", [8, pytest.param(36, marks=pytest.mark.long)])
+def test_many_kills_at_random_instants(killer: Killer, tmp_path: Path, whole: Path, wanted: int):
     """One study killed again and again at instants drawn anew, until it ends by itself."""
     (tmp_path / "left").mkdir()
     assert killer.run(tmp_path / "left", None).status == 0
@@ -124,7 +125,7 @@ def test_thirty_six_kills_at_random_instants(killer: Killer, tmp_path: Path, who
     assert {"amid write", "amid save_file", "after loss", "after update", "after measure"} <= set(instants)
     random = np.random.default_rng(7)
     kills, number = 0, 0
-    while kills < 36:
+    while kills < wanted:
         number += 1
         folder = tmp_path / f"killed-{number}"
         folder.mkdir()
@@ -218,11 +219,12 @@ instants.here = full
 """From one instant on no file of this process may grow, as on a full disk (Python ignores the signal of it)."""
 
 
+@pytest.mark.parametrize("instants", [1, pytest.param(7, marks=pytest.mark.long)])
 def test_a_disk_that_is_full_at_any_instant_is_one_line_and_the_study_goes_on_later(
-    nursery: Nursery, text: Path, tmp_path: Path, whole: Path
+    nursery: Nursery, text: Path, tmp_path: Path, whole: Path, instants: int
 ):
     random = np.random.default_rng(3)
-    for number, full_at in enumerate([0, *random.integers(430, size=7)]):
+    for number, full_at in enumerate([0, *random.integers(430, size=instants)]):
         folder = tmp_path / str(number)
         folder.mkdir()
         program = FULL.format(

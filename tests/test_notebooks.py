@@ -2,13 +2,14 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from prepared_folders import write_stories
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 MOST_CELLS = 12
@@ -23,13 +24,23 @@ def code(notebook: Path) -> list[str]:
     return ["".join(cell["source"]) for cell in cells(notebook) if cell["cell_type"] == "code"]
 
 
+def with_few_stories(notebook: Path, folder: Path) -> Path:
+    """A copy that learns from a short text beside it: the whole corpus takes the most of the time."""
+    write_stories(folder / "stories.txt", 0)
+    content = json.loads(notebook.read_text("utf-8"))
+    settings = next(cell["metadata"] for cell in content["cells"] if "nbmake" in cell["metadata"])
+    settings["nbmake"]["mock"]["DATA"] = "file:stories.txt"
+    (folder / notebook.name).write_text(json.dumps(content), "utf-8")
+    return folder / notebook.name
+
+
 def test_there_is_one_for_every_step_of_the_way_and_one_for_a_component():
     assert [path.stem for path in NOTEBOOKS] == ["1-characters", "2-bpe", "3-rope", "4-your-own-component"]
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_runs_at_the_scale_tiny(notebook: Path, tmp_path: Path):
-    copied = shutil.copy(notebook, tmp_path)
+    copied = with_few_stories(notebook, tmp_path)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-c", os.devnull,
          "--nbmake", "--nbmake-timeout=600", "--overwrite", copied],

@@ -96,7 +96,8 @@ def test_the_source_distribution_builds_the_same_wheel(built: Built, tmp_path: P
     ):
         assert name in there
     assert {name.partition("/")[0] for name in there} == {
-        "src", "tests", "docs", "benchmarks", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "LICENSE",
+        "src", "tests", "docs", "notebooks", "benchmarks", "website",
+        "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "LICENSE",
         "Makefile", "constraints.txt", "constraints-oldest.txt", "pyproject.toml", "PKG-INFO", ".gitignore", ".github",
     }  # fmt: skip
     assert not [

@@ -38,9 +38,9 @@ def test_curves_may_go_over_something_else_than_steps(results: Results):
     assert "training steps" in words(results.curves())
     assert "tokens read" in words(results.curves("tokens"))
     with pytest.raises(ValueError, match="across = 'step2': must be one of step, tokens"):
-        results.curves("step2")  # type: ignore[arg-type]
+        results.curves("step2")  # type: ignore[arg-type]  # no such axis
     with pytest.raises(ValueError, match="across = 'words': must be one of characters, tokens"):
-        results.context("words")  # type: ignore[arg-type]
+        results.context("words")  # type: ignore[arg-type]  # no such axis
 
 
 def test_the_ending_says_how_a_chart_is_saved(results: Results, tmp_path: Path):

@@ -35,4 +35,4 @@ def test_every_public_name_is_there(name: str):
 
 def test_another_name_is_an_error_that_says_which():
     with pytest.raises(AttributeError, match="module 'onechange' has no attribute 'load_studies'"):
-        onechange.load_studies  # type: ignore[attr-defined]  # noqa: B018 (the asking is the test)
+        onechange.load_studies  # type: ignore[attr-defined]  # noqa: B018 (that there is none is the test)

@@ -12,16 +12,21 @@ from small_studies import TIMES, onechange
 def files(folder: Path) -> dict[str, bytes]:
     """Every file whose content depends on no clock."""
     return {
-        str(path.relative_to(folder)): path.read_bytes()
+        path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.name not in TIMES
     }
 
 
 def test_it_is_the_same_as_from_the_command_line(results: Results, file: Path, tmp_path: Path):
-    done = onechange("run", file, "--scale", "tiny", "--seeds", "3", "--out", tmp_path / "shell")
+    done = onechange("run", file, "--scale", "tiny", "--seeds", "1,", "--out", tmp_path / "shell")
     assert done.status == 0, done.err
-    ours, theirs = files(results.folder), files(tmp_path / "shell")
+    theirs = files(tmp_path / "shell")
+    ours = {
+        name: content
+        for name, content in files(results.folder).items()
+        if not {"seed-0", "seed-2"} & {*name.split("/")}
+    }
     assert ours.keys() == theirs.keys()
     assert [name for name in ours if ours[name] != theirs[name] and name != "start.json"] == []
 
@@ -48,7 +53,7 @@ def test_what_is_wrong_leaves_no_folder(study: Study, tmp_path: Path):
         "--seeds '0'": {"seeds": 0},
     }.items():
         with pytest.raises((ValueError, LookupError), match=said):
-            study.run(**{"scale": "tiny", "out": tmp_path / "run", "quiet": True, **words})  # type: ignore[arg-type]
+            study.run(**{"scale": "tiny", "out": tmp_path / "run", "quiet": True, **words})  # type: ignore[arg-type]  # of several types
     assert not (tmp_path / "run").exists()
 
 

@@ -51,6 +51,10 @@ def test_at_the_end_it_says_how_long_it_took(shown: tuple[Shown, list[str]]):
     assert "<progress" not in drawn[-1]
 
 
+def test_where_all_is_done_it_says_so():
+    assert "4 of 4 runs finished, nothing was left to train" in Shown(RUNS, [], 1, print).html()
+
+
 def test_remarks_stay(shown: tuple[Shown, list[str]]):
     watcher, drawn = shown
     watcher.say("a <remark>")

@@ -33,6 +33,7 @@ class Shown:
     def __init__(self, runs: Sequence[Run], unfinished: Sequence[Run], jobs: int, display: Any) -> None:
         self._runs, self._jobs, self._display = list(runs), jobs, display
         self._done = set(runs) - set(unfinished)
+        self._trains = bool(unfinished)
         self._moments: dict[Run, Moment] = {}
         self._notes: list[str] = []
         self._drawn = -SECONDS_BETWEEN_DRAWINGS
@@ -71,7 +72,8 @@ class Shown:
     def _summary(self) -> str:
         done, every = len(self._done), len(self._runs)
         if done == every:
-            return f"{every} of {every} runs finished, {_clock(time.monotonic() - self._began)}"
+            took = _clock(time.monotonic() - self._began) if self._trains else "nothing was left to train"
+            return f"{every} of {every} runs finished, {took}"
         left = self._left()
         return f"{done} of {every} runs finished" + (f", about {_clock(left)} left" if left else "")
 

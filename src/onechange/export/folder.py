@@ -27,7 +27,7 @@ def make(folder: Path, fill: Callable[[Path], Made]) -> Made:
     check_free(folder)
     with _naming(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with scratch.folder(f".{folder.name}-", folder.parent, ".unfinished") as part:
+        with scratch.folder(f".{folder.name}-", folder.parent, ".part") as part:
             inner = part / "export"  # which others may read, as they may not `part`
             inner.mkdir()
             made = fill(inner)
