@@ -33,14 +33,14 @@ CORE_TESTS := tests/test_laws.py tests/contract/test_tokenizer.py tests/contract
 check-oldest:
 	$(PYTHON) -m venv --clear .venv-oldest
 	.venv-oldest/bin/pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt \
-		--editable '$(USED)' pytest pytest-xdist hypothesis beartype axe-core-python
+		--editable '$(USED)' pytest pytest-xdist hypothesis beartype axe-core-python httpx2
 	.venv-oldest/bin/python -m pytest -n auto -m "not long" $(CORE_TESTS)
 
 # The newest that there are today, whatever constraints.txt says.
 check-newest:
 	$(PYTHON) -m venv --clear .venv-newest
 	.venv-newest/bin/pip install --quiet --disable-pip-version-check --upgrade \
-		--editable '$(USED)' pytest pytest-xdist hypothesis beartype axe-core-python
+		--editable '$(USED)' pytest pytest-xdist hypothesis beartype axe-core-python httpx2
 	.venv-newest/bin/python -m pytest -n auto -m "not long" $(CORE_TESTS)
 
 # A wheel and a source distribution, in dist.
