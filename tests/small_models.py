@@ -71,7 +71,7 @@ def plain_surprise(model: Model, ids: Sequence[int], target: int) -> float:
 
 
 # Members are final; only a test may bend one into what does not exist yet.
-class Lossy(Character):  # type: ignore[misc]
+class Lossy(Character):  # type: ignore[misc]  # Character is final
     """A tokenizer that says of itself that it loses text."""
 
     loss = "it says so"

@@ -12,7 +12,7 @@ GROUP: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 
 @contextmanager
 def deaf() -> Iterator[None]:
-    """What is started within hears no Ctrl-C, but stays in this session, for Ctrl-Z: blocked signals are inherited.
+    """What is started within hears no Ctrl-C, but Ctrl-Z still: it inherits which signals are blocked.
 
     On Windows `GROUP` must say so.
     """
